@@ -1,0 +1,57 @@
+"""Langevin DQN: deep exploration by noise in the parameter updates.
+
+The names below load on first use, so that importing the package, or asking the command
+line for help, stays cheap.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from langevin_dqn.agent import Agent, AgentState, make_agent
+    from langevin_dqn.config import AgentConfig
+    from langevin_dqn.environments import make_env
+    from langevin_dqn.errors import UserError
+    from langevin_dqn.optimizers import langevin_adam, langevin_sgd
+    from langevin_dqn.presets import preset
+    from langevin_dqn.training import Result, train
+
+__version__ = "0.1.0"
+
+_HOME = {
+    "Agent": "agent",
+    "AgentState": "agent",
+    "make_agent": "agent",
+    "AgentConfig": "config",
+    "make_env": "environments",
+    "UserError": "errors",
+    "langevin_adam": "optimizers",
+    "langevin_sgd": "optimizers",
+    "preset": "presets",
+    "Result": "training",
+    "train": "training",
+}
+
+__all__ = [
+    "Agent",
+    "AgentConfig",
+    "AgentState",
+    "Result",
+    "UserError",
+    "langevin_adam",
+    "langevin_sgd",
+    "make_agent",
+    "make_env",
+    "preset",
+    "train",
+]
+
+
+def __getattr__(name: str):
+    if name not in _HOME:
+        raise AttributeError(f"module 'langevin_dqn' has no attribute {name!r}")
+    return getattr(import_module(f"langevin_dqn.{_HOME[name]}"), name)
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), *_HOME])

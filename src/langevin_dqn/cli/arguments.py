@@ -1,0 +1,57 @@
+"""From words to a dataclass: tyro reads them, and its complaints become a line and a hint."""
+
+import contextlib
+import dataclasses
+import io
+import re
+from collections.abc import Sequence
+from typing import TypeVar
+
+from langevin_dqn.errors import UserError, nearest
+
+T = TypeVar("T")
+
+
+def parse(kind: type[T], argv: Sequence[str], prog: str) -> T:
+    """Read ``argv`` as the dataclass ``kind``."""
+    import tyro
+
+    argv = _one_value_per_set(argv)
+    options = {"--" + f.name.replace("_", "-") for f in dataclasses.fields(kind)}  # type: ignore[arg-type]
+    for word in argv:
+        name = word.partition("=")[0].replace("_", "-")
+        if word.startswith("--") and name not in options | {"--help"}:
+            raise UserError(f"unknown option {word}", nearest(name, sorted(options)))
+    complaints = io.StringIO()
+    try:
+        with contextlib.redirect_stderr(complaints):
+            return tyro.cli(kind, args=list(argv), prog=prog, config=(tyro.conf.FlagCreatePairsOff,))
+    except SystemExit as stop:
+        if stop.code == 0:  # --help
+            raise
+        raise UserError(_first_sentence(complaints.getvalue()), f"see {prog} --help") from None
+
+
+def _one_value_per_set(argv: Sequence[str]) -> list[str]:
+    """Let ``--set a=1 b=2`` mean ``--set a=1 --set b=2``."""
+    words: list[str] = []
+    setting = False
+    for word in argv:
+        if word.startswith("-"):
+            setting = word == "--set"
+            words += [word] if not setting else []
+        else:
+            words += ["--set", word] if setting else [word]
+    return words
+
+
+def _first_sentence(complaint: str) -> str:
+    """The gist of tyro's box: its first lines without the frame."""
+    lines = [line.strip("│ ") for line in complaint.splitlines() if line.startswith("│")]
+    lines = [line for line in lines if line and not set(line) <= set("─ ")]
+    if not lines:
+        return "the arguments cannot be read"
+    text = lines[0]
+    if text.endswith(":") and len(lines) > 1:
+        text = f"{text} {lines[1]}"
+    return re.sub(r"Missing from [^:]*:", "missing option", text)

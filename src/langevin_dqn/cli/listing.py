@@ -1,0 +1,58 @@
+"""``langevin-dqn list``: what there is to choose from."""
+
+import dataclasses
+import inspect
+import json
+from dataclasses import dataclass
+from typing import Any
+
+
+@dataclass
+class Args:
+    """List agents, presets, environments and the fields that --set takes."""
+
+    json: bool = False
+    """Print one JSON object instead of tables."""
+
+
+def main(args: Args) -> int:
+    from langevin_dqn.config import AgentConfig
+    from langevin_dqn.environments.registry import FACTORIES, SWEEPS
+    from langevin_dqn.presets import AGENTS, PRESETS, preset
+
+    agents = {agent: {reading: preset(agent, reading).to_dict() for reading in PRESETS} for agent in AGENTS}
+    environments = {
+        "names": list(FACTORIES),
+        "bsuite": {name: len(settings) for name, (_, settings) in SWEEPS.items()},
+    }
+    defaults = {f.name: f.default for f in dataclasses.fields(AgentConfig)}
+    if args.json:
+        print(json.dumps({"agents": agents, "environments": environments, "fields": AgentConfig().to_dict()}))
+        return 0
+
+    from rich.console import Console
+    from rich.table import Table
+
+    console = Console()
+    for reading in PRESETS:
+        table = Table("field", *AGENTS, title=f"Agents, {reading} preset")
+        for name, default in defaults.items():
+            cells = [_short(agents[agent][reading][name]) for agent in AGENTS]
+            # What every agent leaves at its default is the same for both presets: told once.
+            if reading == PRESETS[0] or set(cells) != {_short(list(default) if name == "hidden" else default)}:
+                table.add_row(name, *cells)
+        console.print(table)
+    table = Table("id", "what it is", title="Environments")
+    for name, factory in FACTORIES.items():
+        settings = ",".join(f"{k}={p.default}" for k, p in inspect.signature(factory).parameters.items())
+        table.add_row(f"{name}:{settings}" if settings else name, (factory.__doc__ or "").split("\n")[0])
+    for name, (_, sweep) in SWEEPS.items():
+        table.add_row(f"{name}/0 … {name}/{len(sweep) - 1}", f"bsuite's {name}")
+    console.print(table)
+    return 0
+
+
+def _short(value: Any) -> str:
+    if isinstance(value, list):
+        return ",".join(map(str, value))
+    return f"{value:g}" if isinstance(value, float) else str(value)

@@ -1,0 +1,72 @@
+"""``langevin-dqn COMMAND``: dispatch, and errors as one line and one hint.
+
+Exit codes: 0 done, 1 a claim or check failed, 2 bad usage or bad input.
+"""
+
+import contextlib
+import io
+import sys
+from collections.abc import Sequence
+from importlib import import_module
+
+from langevin_dqn.cli.arguments import parse
+from langevin_dqn.errors import UserError, unknown
+
+#: Each command: the module that has its ``Args`` and ``main(args)``, and a line about it.
+COMMANDS = {
+    "run": ("langevin_dqn.cli.run", "train an agent on an environment, over seeds"),
+    "list": ("langevin_dqn.cli.listing", "list agents, presets, environments and fields"),
+}
+
+
+def usage() -> str:
+    lines = [f"  {name:<10} {about}" for name, (_, about) in COMMANDS.items()]
+    return "\n".join(
+        [
+            "usage: langevin-dqn COMMAND [options]",
+            "",
+            "Langevin DQN: deep exploration by noise in the parameter updates.",
+            "",
+            *lines,
+            "",
+            "langevin-dqn COMMAND --help tells a command's options.",
+            "Exit codes: 0 done, 1 a claim or check failed, 2 bad usage or bad input.",
+        ]
+    )
+
+
+def dispatch(argv: Sequence[str]) -> int:
+    if not argv or argv[0] in ("-h", "--help"):
+        print(usage())
+        return 0 if argv else 2
+    if argv[0] == "--version":
+        from langevin_dqn import __version__
+
+        print(__version__)
+        return 0
+    if argv[0] not in COMMANDS:
+        raise unknown("command", argv[0], COMMANDS)
+    module = import_module(COMMANDS[argv[0]][0])
+    return module.main(parse(module.Args, argv[1:], f"langevin-dqn {argv[0]}"))
+
+
+def main() -> None:
+    """Entry point."""
+    try:
+        code = dispatch(sys.argv[1:])
+    except UserError as error:
+        print(f"error: {error.message}\nhint: {error.hint}", file=sys.stderr)
+        code = 2
+    except KeyboardInterrupt:
+        print("stopped", file=sys.stderr)
+        code = 130
+    except BrokenPipeError:  # the reader of our output has gone
+        sys.stdout = io.TextIOWrapper(io.BytesIO())
+        code = 0
+    with contextlib.suppress(BrokenPipeError):
+        sys.stdout.flush()
+    sys.exit(code)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,67 @@
+"""What an environment is here: pure functions on a pytree.
+
+An environment is a frozen dataclass registered as a pytree. Its arrays (a deep sea's
+action mapping) are leaves, so a program compiled for one setting serves every other of
+the same shape; what decides shapes is static.
+"""
+
+from dataclasses import dataclass
+from typing import Any, Protocol, runtime_checkable
+
+import jax
+
+
+@dataclass(frozen=True)
+class IndexSpace:
+    """Observations are indices 0..n-1 (int32) of a finite state space.
+
+    Index n stands for bsuite's blank picture after the last step. It ends an episode, so
+    its value is never read.
+    """
+
+    n: int
+
+
+@dataclass(frozen=True)
+class ArraySpace:
+    """Observations are float32 arrays of one shape."""
+
+    shape: tuple[int, ...]
+
+
+Space = IndexSpace | ArraySpace
+
+
+@runtime_checkable
+class Environment(Protocol):
+    """An episodic environment with a finite number of actions."""
+
+    @property
+    def observation_space(self) -> Space: ...
+
+    @property
+    def num_actions(self) -> int: ...
+
+    @property
+    def max_return(self) -> float | None:
+        """The best expected return of an episode, against which regret is counted."""
+        ...
+
+    @property
+    def max_steps(self) -> int:
+        """No episode is longer than this."""
+        ...
+
+    def reset(self, key: jax.Array) -> tuple[Any, jax.Array]:
+        """Start an episode: ``(state, obs)``."""
+        ...
+
+    def step(
+        self, key: jax.Array, state: Any, action: jax.Array
+    ) -> tuple[Any, jax.Array, jax.Array, jax.Array, jax.Array]:
+        """``(state, obs, reward, terminated, truncated)``."""
+        ...
+
+    def dense(self, obs: jax.Array) -> jax.Array:
+        """The array bsuite would show for ``obs``."""
+        ...

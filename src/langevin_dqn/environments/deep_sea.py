@@ -1,0 +1,97 @@
+"""The deep sea, equal to bsuite's step for step."""
+
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from langevin_dqn.environments.base import IndexSpace
+from langevin_dqn.errors import UserError
+
+MIN_DEPTH, MAX_DEPTH = 2, 500
+DEFAULT_MAPPING_SEED = 42
+
+
+class DeepSeaState(NamedTuple):
+    row: jax.Array
+    column: jax.Array
+
+
+@jax.tree_util.register_dataclass
+@dataclass(frozen=True)
+class DeepSea:
+    """An N×N grid; each step sinks one row and moves one column left or right.
+
+    The diver starts at the top left; the chest (reward 1) is at the bottom right, reached
+    only by moving right N times, at a cost of 0.01/N a move. Which of the two actions
+    means right is drawn per cell from ``mapping_seed``, as bsuite does. (The paper's text
+    describes the mirror image.) The stochastic sea moves right only with probability
+    1 - 1/N and adds N(0, 1) to the reward in the two bottom corners.
+
+    A cell is observed as the index ``row * N + column``.
+    """
+
+    action_mapping: jax.Array
+    depth: int = field(metadata={"static": True})
+    stochastic: bool = field(metadata={"static": True})
+
+    @property
+    def observation_space(self) -> IndexSpace:
+        return IndexSpace(self.depth**2)
+
+    @property
+    def num_actions(self) -> int:
+        return 2
+
+    @property
+    def max_return(self) -> float:
+        reach = (1 - 1 / self.depth) ** (self.depth - 1) if self.stochastic else 1.0
+        return reach - 0.01
+
+    @property
+    def max_steps(self) -> int:
+        return self.depth
+
+    def reset(self, key: jax.Array) -> tuple[DeepSeaState, jax.Array]:
+        del key
+        state = DeepSeaState(jnp.int32(0), jnp.int32(0))
+        return state, self._observe(state)
+
+    def step(self, key: jax.Array, state: DeepSeaState, action: jax.Array):
+        row, column = state
+        last = self.depth - 1
+        right = action == self.action_mapping[row, column]
+        # Each reward is rounded once, from float64, so that it equals bsuite's in float32.
+        cost = 0.01 / self.depth
+        reward = jnp.where(right, jnp.where(column == last, np.float32(1 - cost), np.float32(-cost)), np.float32(0))
+        moves_right = right
+        if self.stochastic:
+            wind_key, reward_key = jax.random.split(key)
+            at_end = (row == last) & ((column == 0) | (column == last))
+            reward += jnp.where(at_end, jax.random.normal(reward_key), 0.0)
+            moves_right = right & (jax.random.uniform(wind_key) > 1 / self.depth)
+        # In the wind a failed move to the right stays in its column; a left move never fails.
+        shift = jnp.where(moves_right, 1, jnp.where(right, 0, -1))
+        state = DeepSeaState(row + 1, jnp.clip(column + shift, 0, last))
+        return state, self._observe(state), reward, state.row == self.depth, jnp.bool_(False)
+
+    def dense(self, obs: jax.Array) -> jax.Array:
+        return jax.nn.one_hot(obs, self.depth**2, dtype=jnp.float32).reshape(self.depth, self.depth)
+
+    def _observe(self, state: DeepSeaState) -> jax.Array:
+        return jnp.where(state.row < self.depth, state.row * self.depth + state.column, self.depth**2)
+
+
+def deep_sea(depth: int = 10, mapping_seed: int = DEFAULT_MAPPING_SEED, stochastic: bool = False) -> DeepSea:
+    """A deep sea with bsuite's action mapping for ``mapping_seed``."""
+    if not MIN_DEPTH <= depth <= MAX_DEPTH:
+        raise UserError(
+            f"depth {depth} is out of range",
+            f"a deep sea has a depth from {MIN_DEPTH} to {MAX_DEPTH}; the nearest is {min(max(depth, MIN_DEPTH), MAX_DEPTH)}",
+        )
+    if not 0 <= mapping_seed < 2**32:
+        raise UserError(f"mapping_seed {mapping_seed} is out of range", "use a whole number from 0 to 4294967295")
+    mapping = np.random.RandomState(mapping_seed).binomial(1, 0.5, (depth, depth))
+    return DeepSea(jnp.asarray(mapping, jnp.int32), depth, stochastic)

@@ -1,0 +1,33 @@
+"""Mistakes a user can make, each with a hint towards the right call."""
+
+import difflib
+from collections.abc import Iterable
+
+
+class UserError(ValueError):
+    """Bad input. The command line prints it as one line and one ``hint:`` line.
+
+    Args:
+        message: what is wrong, in one line.
+        hint: what to do instead, in one line.
+    """
+
+    def __init__(self, message: str, hint: str):
+        super().__init__(f"{message}\nhint: {hint}")
+        self.message = message
+        self.hint = hint
+
+    def __reduce__(self):  # the default would call UserError(one_string) on unpickling
+        return type(self), (self.message, self.hint)
+
+
+def nearest(word: str, choices: Iterable[str]) -> str:
+    """A hint naming the closest valid choice, or all of them when none is close."""
+    names = list(choices)
+    close = difflib.get_close_matches(word, names, n=1, cutoff=0.5)
+    return f"did you mean {close[0]!r}?" if close else f"choose one of {', '.join(names)}"
+
+
+def unknown(kind: str, word: str, choices: Iterable[str]) -> UserError:
+    """The error for a name that is not among ``choices``."""
+    return UserError(f"unknown {kind} {word!r}", nearest(word, choices))

@@ -1,0 +1,29 @@
+"""Settings of this machine that must be made before JAX starts.
+
+Only programs (the command line, the examples) call this; a library must not.
+"""
+
+import os
+from pathlib import Path
+
+
+def cache_dir() -> Path:
+    """Where compiled programs are kept between runs."""
+    base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+    return Path(base) / "langevin_dqn"
+
+
+def prepare() -> None:
+    """One thread per program, and a cache of compiled programs.
+
+    The networks are too small to share between threads: a second core serves a second
+    seed better. Anything the user has set stays.
+    """
+    os.environ.setdefault("OMP_NUM_THREADS", "1")
+    if "xla_cpu_multi_thread_eigen" not in os.environ.get("XLA_FLAGS", ""):
+        os.environ["XLA_FLAGS"] = (os.environ.get("XLA_FLAGS", "") + " --xla_cpu_multi_thread_eigen=false").strip()
+    import jax
+
+    if not jax.config.jax_compilation_cache_dir:
+        jax.config.update("jax_compilation_cache_dir", str(cache_dir() / "xla"))
+        jax.config.update("jax_persistent_cache_min_compile_time_secs", 0.0)

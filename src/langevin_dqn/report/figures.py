@@ -1,0 +1,86 @@
+"""Pictures of results, in matplotlib."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+
+from langevin_dqn import metrics
+from langevin_dqn.errors import UserError
+from langevin_dqn.training import Result
+
+#: Okabe and Ito's colours, told apart with any colour vision; dashes say the same again.
+STYLES = {
+    "dqn": ("#000000", (0, (1, 1)), "DQN"),
+    "langevin_dqn": ("#D55E00", "-", "Langevin DQN"),
+    "boot_dqn": ("#0072B2", (0, (5, 2)), "Boot DQN"),
+    "ensemble_langevin_dqn": ("#009E73", "-", "Ensemble Langevin DQN"),
+}
+_OTHER = ("#CC79A7", (0, (3, 1, 1, 1)))
+_FORMATS = ("png", "pdf", "svg")
+
+
+def label(agent: str) -> str:
+    """An agent's name as a person writes it."""
+    return STYLES[agent][2] if agent in STYLES else agent
+
+
+def check_path(path: str | Path) -> Path:
+    """Refuse a file name that no picture can be written to."""
+    path = Path(path)
+    if path.suffix[1:] not in _FORMATS:
+        raise UserError(f"cannot write a picture to {path}", f"end the name in .{', .'.join(_FORMATS)}")
+    if not path.absolute().parent.is_dir():
+        raise UserError(f"the folder of {path} does not exist", f"create {path.absolute().parent} first")
+    return path
+
+
+def learning_curves(groups: dict[str, Sequence[Result]], path: str | Path, caption: str = "") -> Path:
+    """Regret per episode so far, against episodes: a median line and a band over seeds.
+
+    A run has learned where its curve first falls below the dotted line at 0.8.
+
+    Args:
+        groups: results by agent (or any label), one per seed.
+        path: a .png, .pdf or .svg file.
+        caption: the protocol, written below the axes.
+    """
+    path = check_path(path)
+    import matplotlib
+
+    matplotlib.use("Agg")
+    import matplotlib.pyplot as plt
+
+    with plt.rc_context({"font.size": 9, "axes.spines.top": False, "axes.spines.right": False}):
+        figure, axes = plt.subplots(figsize=(5.5, 3.6), layout="constrained")
+        for name, results in groups.items():
+            color, dashes, text = STYLES.get(name, (*_OTHER, name))
+            legend = f"{text} ({sum(r.solved for r in results)} of {len(results)} seeds learned)"
+            curves = [_regret_per_episode(r) for r in results if r.max_return is not None and r.episodes]
+            _draw(axes, curves, color=color, ls=dashes, label=legend)
+        axes.axhline(metrics.LEARNED_SHARE, color="0.4", lw=0.8, ls=":")
+        axes.text(1, metrics.LEARNED_SHARE, " learned below this line", va="bottom", size=7, color="0.35")
+        axes.set(xscale="log", xlabel="episode", ylabel="regret per episode", ylim=(0, None))
+        axes.legend(frameon=False, fontsize=8, loc="lower left")
+        if caption:
+            figure.supxlabel(caption, size=7, color="0.35")
+        figure.savefig(path, dpi=200)
+        plt.close(figure)
+    return path
+
+
+def _draw(axes, curves: Sequence[np.ndarray], *, color: str, ls, label: str) -> None:
+    """Seeds of one length as a median and a band; runs that stopped early as a line each, up to where they stopped."""
+    if len({len(curve) for curve in curves}) == 1:
+        episodes = np.arange(1, len(curves[0]) + 1)
+        axes.fill_between(episodes, *np.quantile(curves, (0, 1), axis=0), color=color, alpha=0.15, lw=0)
+        axes.plot(episodes, np.median(curves, axis=0), color=color, ls=ls, lw=1.6, label=label)
+        return
+    for i, curve in enumerate(curves):
+        axes.plot(np.arange(1, len(curve) + 1), curve, color=color, ls=ls, lw=1, label=None if i else label)
+        axes.plot(len(curve), curve[-1], "o", color=color, ms=3)
+
+
+def _regret_per_episode(result: Result) -> np.ndarray:
+    assert result.max_return is not None
+    return metrics.regret(result.returns, result.max_return) / np.arange(1, result.episodes + 1)
