@@ -18,10 +18,12 @@ from typing import Any, NamedTuple
 import jax
 import jax.numpy as jnp
 import optax
+from jax import lax
 
-from langevin_dqn import networks, replay
+from langevin_dqn import networks, replay, row_learning
 from langevin_dqn.config import AgentConfig
 from langevin_dqn.environments.base import Space
+from langevin_dqn.errors import UserError
 from langevin_dqn.networks import Network
 from langevin_dqn.optimizers import langevin_adam, noise
 from langevin_dqn.replay import Replay, Transition
@@ -69,6 +71,8 @@ class Structure:
     prior_noise: bool
     has_target_noise: bool
     explores: bool
+    sleeping_rows: bool
+    """The first layer's rows are touched only when read; equal in law, and faster for many rows."""
 
     @property
     def buffers(self) -> int:
@@ -127,17 +131,18 @@ class Agent:
         params_key, target_key, prior_key = jax.random.split(key, 3)
         params = draw(params_key)
         prior = draw(prior_key) if self.structure.has_prior else None
-        return AgentState(
+        state = AgentState(
             params=params,
             target=draw(target_key) if self.structure.independent_target else params,
             prior=prior,
             target_prior=prior if self.structure.prior_noise else None,
-            optimizer=jax.vmap(self._optimizer().init)(params),
+            optimizer=None if self.structure.sleeping_rows else jax.vmap(self.optimizer().init)(params),
             member=jnp.int32(0),
             episode=jnp.int32(0),
             updates=jnp.int32(0),
             nonfinite_update=jnp.int32(0),
         )
+        return row_learning.put_to_sleep(self, state) if self.structure.sleeping_rows else state
 
     def init_replay(self, space: Space, num_actions: int, capacity: int | None = None) -> Replay:
         """Empty buffers; ``capacity`` may be less than the configuration's to save memory."""
@@ -161,10 +166,36 @@ class Agent:
         member = jax.random.randint(key, (), 0, self.structure.members)
         return state._replace(member=member, episode=state.episode + 1)
 
-    def q_values(self, state: AgentState, obs: jax.Array) -> jax.Array:
-        """Q of every member at one observation, prior included: (members, actions)."""
-        q = jax.vmap(self.network.apply, (0, None))(state.params, obs)
-        return q if state.prior is None else q + self.prior_values(state.prior, obs)
+    def q_values(self, state: AgentState, obs: jax.Array, key: jax.Array | None = None) -> jax.Array:
+        """Q of every member at one observation, prior included: (members, actions).
+
+        ``key`` matters for sleeping rows only: their noise since they were last read is
+        drawn with it, and left out without it.
+        """
+        return jnp.stack([self.member_values(state, m, obs, key) for m in range(self.structure.members)])
+
+    def member_values(self, state: AgentState, member, obs: jax.Array, key: jax.Array | None = None) -> jax.Array:
+        """Q of one member at one observation, prior included: (actions,)."""
+
+        def mine(tree):
+            return jax.tree.map(lambda x: x[member], tree)
+
+        if self.structure.sleeping_rows:
+            row = row_learning.awake_row(self, key, state, member, obs)
+            q = self.network.head(mine(state.params[1]), row)
+        else:
+            q = self._member_apply(state.params, member, obs)
+        if state.prior is not None:
+            q = q + self.hyper.prior_scale * self._member_apply(state.prior, member, obs)
+        return q
+
+    def _member_apply(self, params, member, obs):
+        if self.network.head is not None and jnp.issubdtype(obs.dtype, jnp.integer):
+            # Take the row before the member, so that no member's whole table is copied.
+            rows, rest = params
+            row = rows[member, jnp.minimum(obs, rows.shape[1] - 1)]
+            return self.network.head(jax.tree.map(lambda x: x[member], rest), row)
+        return self.network.apply(jax.tree.map(lambda x: x[member], params), obs)
 
     def prior_values(self, prior: Any, obs: jax.Array) -> jax.Array:
         """The scaled prior of every member at one observation: (members, actions)."""
@@ -172,8 +203,8 @@ class Agent:
 
     def act(self, key: jax.Array, state: AgentState, obs: jax.Array) -> jax.Array:
         """The acting member's greedy action, ties uniformly; uniform with probability ε."""
-        q = self._acting_values(state, obs)
-        tie_key, explore_key, action_key = jax.random.split(key, 3)
+        tie_key, explore_key, action_key, row_key = jax.random.split(key, 4)
+        q = self.member_values(state, state.member, obs, row_key)
         best = jnp.argmax(jnp.where(q == q.max(), jax.random.uniform(tie_key, q.shape), -1.0))
         if not self.structure.explores:
             return best
@@ -188,14 +219,9 @@ class Agent:
         final = jnp.where(h.epsilon_decay_episodes > 0, h.epsilon_final, 0.0)
         return final + (h.epsilon - final) * left
 
-    def _acting_values(self, state: AgentState, obs: jax.Array) -> jax.Array:
-        def mine(tree):
-            return jax.tree.map(lambda x: x[state.member], tree)
-
-        q = self.network.apply(mine(state.params), obs)
-        if state.prior is not None:
-            q = q + self.hyper.prior_scale * self.network.apply(mine(state.prior), obs)
-        return q
+    def attend(self, key: jax.Array, state: AgentState, obs: jax.Array) -> AgentState:
+        """Look at ``obs`` before acting on it: with sleeping rows, its row wakes up for good."""
+        return row_learning.attend(self, key, state, obs) if self.structure.sleeping_rows else state
 
     # -- remembering ------------------------------------------------------------
 
@@ -214,9 +240,9 @@ class Agent:
             parts["target_noise"] = self.hyper.target_noise * jax.random.normal(noise_key, (members,))
         if s.masked:
             parts["mask"] = taken.astype(jnp.float32)
+        common = (obs, action, reward, next_obs, 1.0 - terminated)
         transition = Transition(
-            *(jnp.broadcast_to(x, (s.buffers, *jnp.shape(x))) for x in (obs, action, reward, next_obs)),
-            continues=jnp.broadcast_to(1.0 - terminated, (s.buffers,)),
+            *(jnp.broadcast_to(x, (s.buffers, *jnp.shape(x))) for x in common),
             **{k: v.reshape(s.buffers, members // s.buffers, *v.shape[1:]) for k, v in parts.items()},
         )
         insert = taken if s.bootstraps else jnp.ones(1, bool)
@@ -224,8 +250,16 @@ class Agent:
 
     # -- learning ---------------------------------------------------------------
 
+    def learn_many(self, key: jax.Array, state: AgentState, buffer: Replay, count: jax.Array) -> AgentState:
+        """``count`` update steps in a row, from one key."""
+        if self.structure.sleeping_rows:
+            return row_learning.learn_many(self, key, state, buffer, count)
+        return lax.fori_loop(0, count, lambda i, s: self.learn(jax.random.fold_in(key, i), s, buffer), state)
+
     def learn(self, key: jax.Array, state: AgentState, buffer: Replay) -> AgentState:
         """One update step: alg2 for every member, then the target every ``target_period`` steps."""
+        if self.structure.sleeping_rows:
+            return row_learning.learn(self, key, state, buffer)
         members = self.structure.members
         batch_key, noise_key, prior_key = jax.random.split(key, 3)
         batch = replay.sample(batch_key, buffer, members, self.structure.batch_size, self.structure.shared_minibatch)
@@ -261,7 +295,7 @@ class Agent:
             nonfinite_update=jnp.where(state.nonfinite_update > 0, state.nonfinite_update, failed),
         )
 
-    def _optimizer(self) -> optax.GradientTransformationExtraArgs:
+    def optimizer(self) -> optax.GradientTransformationExtraArgs:
         h = self.hyper
         variance = h.noise_variance if self.structure.noisy else 0
         return langevin_adam(
@@ -284,12 +318,12 @@ class Agent:
 
         def mean_loss(params):
             error = goal - self._values(params, batch.obs, batch.action)
-            return self._mean_squares(error, batch)
+            return self.mean_squares(error, batch)
 
         loss, gradient = jax.value_and_grad(mean_loss)(params)
         if self.structure.regularized:
             gradient = jax.tree.map(lambda g, p: g + self._penalty_slope(p, num_data), gradient, params)
-        step, optimizer_state = self._optimizer().update(gradient, optimizer_state, params, key=key, num_data=num_data)
+        step, optimizer_state = self.optimizer().update(gradient, optimizer_state, params, key=key, num_data=num_data)
         return optax.apply_updates(params, step), optimizer_state, loss
 
     def td_target(self, q_next: jax.Array, next_prior: jax.Array | None, batch: Transition) -> jax.Array:
@@ -305,7 +339,7 @@ class Agent:
         q = jax.vmap(self.network.apply, (None, 0))(params, obs)
         return (q * jax.nn.one_hot(action, q.shape[-1])).sum(-1)
 
-    def _mean_squares(self, error: jax.Array, batch: Transition) -> jax.Array:
+    def mean_squares(self, error: jax.Array, batch: Transition) -> jax.Array:
         squares = jnp.square(error)
         if batch.mask is not None:
             squares = squares * batch.mask
@@ -329,8 +363,15 @@ class Agent:
         )
 
 
-def make_agent(config: AgentConfig, network: Network | None = None) -> Agent:
-    """An agent for a configuration; ``network`` defaults to the configuration's MLP."""
+def make_agent(config: AgentConfig, network: Network | None = None, space: Space | None = None) -> Agent:
+    """An agent for a configuration.
+
+    Args:
+        config: what kind of agent.
+        network: the value network; the configuration's MLP by default.
+        space: what will be observed; ``row_updates="auto"`` needs it to choose sleeping rows.
+    """
+    network = network or networks.mlp(config.hidden, config.negative_slope)
     whole = ("epsilon_decay_episodes", "target_period")
     return Agent(
         hyper=Hyper(
@@ -354,6 +395,17 @@ def make_agent(config: AgentConfig, network: Network | None = None) -> Agent:
             prior_noise=config.prior_noise and config.prior_scale > 0 and config.noise_variance > 0,
             has_target_noise=config.target_noise > 0,
             explores=config.epsilon > 0 or (config.epsilon_decay_episodes > 0 and config.epsilon_final > 0),
+            sleeping_rows=_rows_sleep(config, network, space),
         ),
-        network=network or networks.mlp(config.hidden, config.negative_slope),
+        network=network,
+    )
+
+
+def _rows_sleep(config: AgentConfig, network: Network, space: Space | None) -> bool:
+    """Sleeping is exact without a regulariser, for a first layer that is a table."""
+    exact = network.head is not None and config.regularizer == 0 and not config.prior_noise
+    if config.row_updates == "sleeping" and not exact:
+        raise UserError("row_updates=sleeping needs regularizer=0 and prior_noise=false", "use row_updates=dense")
+    return config.row_updates == "sleeping" or (
+        config.row_updates == "auto" and exact and space is not None and row_learning.pays(space)
     )

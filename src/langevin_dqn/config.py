@@ -16,6 +16,7 @@ _CHOICES = {
     "insertion": ("buffers", "mask"),
     "regularizer_form": ("sum", "mean"),
     "update_timing": ("between", "within"),
+    "row_updates": ("auto", "dense", "sleeping"),
 }
 
 
@@ -91,6 +92,9 @@ class AgentConfig:
     """U, updates for each environment step."""
     update_timing: str = "between"
     """``between`` episodes (U times the steps of the last one) or ``within``, after each step."""
+    row_updates: str = "auto"
+    """First layer of index observations: a ``dense`` step for all rows, ``sleeping`` rows that are touched only
+    when read (equal in law), or whichever is faster (``auto``)."""
 
     def __post_init__(self) -> None:
         for name, choices in _CHOICES.items():

@@ -24,6 +24,6 @@ def prepare() -> None:
         os.environ["XLA_FLAGS"] = (os.environ.get("XLA_FLAGS", "") + " --xla_cpu_multi_thread_eigen=false").strip()
     import jax
 
-    if not jax.config.jax_compilation_cache_dir:
+    if not jax.config.read("jax_compilation_cache_dir"):
         jax.config.update("jax_compilation_cache_dir", str(cache_dir() / "xla"))
         jax.config.update("jax_persistent_cache_min_compile_time_secs", 0.0)

@@ -153,7 +153,7 @@ def train(
     if episodes < 1:
         raise UserError(f"episodes={episodes} leaves nothing to run", "use at least 1 episode")
 
-    built = make_agent(_for_environment(config, environment))
+    built = make_agent(_for_environment(config, environment), space=environment.observation_space)
     schedule = Schedule(jnp.int32(config.updates_per_step), jnp.int32(max(config.min_replay_size, 1)))
     key = jax.random.key(seed, impl=noise.PRNG)
     max_return = environment.max_return
@@ -285,7 +285,7 @@ def _learn(agent: Agent, schedule: Schedule, key, state: AgentState, replay: Rep
     """U updates for each of ``steps`` environment steps, once there is enough data."""
     ready = replay.size.max() >= schedule.min_replay_size
     count = jnp.where(ready, schedule.updates_per_step * steps, 0)
-    return lax.fori_loop(0, count, lambda i, s: agent.learn(jax.random.fold_in(key, i), s, replay), state)
+    return agent.learn_many(key, state, replay, count)
 
 
 def _rollout(agent: Agent, environment: Environment, schedule, reset_key, key, state, replay, within: bool):
@@ -294,7 +294,8 @@ def _rollout(agent: Agent, environment: Environment, schedule, reset_key, key, s
 
     def step(loop):
         state, replay, env_state, obs, total, steps, _ = loop
-        act_key, env_key, store_key, learn_key = jax.random.split(jax.random.fold_in(key, steps), 4)
+        attend_key, act_key, env_key, store_key, learn_key = jax.random.split(jax.random.fold_in(key, steps), 5)
+        state = agent.attend(attend_key, state, obs)
         action = agent.act(act_key, state, obs)
         env_state, next_obs, reward, terminated, truncated = environment.step(env_key, env_state, action)
         replay = agent.observe(store_key, state, replay, obs, action, reward, next_obs, terminated)

@@ -1,6 +1,5 @@
 """``langevin-dqn list``: what there is to choose from."""
 
-import dataclasses
 import inspect
 import json
 from dataclasses import dataclass
@@ -25,9 +24,9 @@ def main(args: Args) -> int:
         "names": list(FACTORIES),
         "bsuite": {name: len(settings) for name, (_, settings) in SWEEPS.items()},
     }
-    defaults = {f.name: f.default for f in dataclasses.fields(AgentConfig)}
+    defaults = AgentConfig().to_dict()
     if args.json:
-        print(json.dumps({"agents": agents, "environments": environments, "fields": AgentConfig().to_dict()}))
+        print(json.dumps({"agents": agents, "environments": environments, "fields": defaults}))
         return 0
 
     from rich.console import Console
@@ -39,7 +38,7 @@ def main(args: Args) -> int:
         for name, default in defaults.items():
             cells = [_short(agents[agent][reading][name]) for agent in AGENTS]
             # What every agent leaves at its default is the same for both presets: told once.
-            if reading == PRESETS[0] or set(cells) != {_short(list(default) if name == "hidden" else default)}:
+            if reading == PRESETS[0] or set(cells) != {_short(default)}:
                 table.add_row(name, *cells)
         console.print(table)
     table = Table("id", "what it is", title="Environments")

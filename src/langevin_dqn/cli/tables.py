@@ -12,7 +12,7 @@ from langevin_dqn.training import Result
 
 def median_learning_time(results: Sequence[Result]) -> str:
     """Median over seeds, those that never learned counting as the longest; a bound if it is among them."""
-    times = [r.learning_time if r.solved else np.inf for r in results]
+    times = [r.learning_time or np.inf for r in results]
     middle = float(np.median(times)) if times else np.inf
     return f"{middle:g}" if np.isfinite(middle) else f"> {max((r.episodes for r in results), default=0)}"
 

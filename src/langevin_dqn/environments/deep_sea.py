@@ -89,7 +89,7 @@ def deep_sea(depth: int = 10, mapping_seed: int = DEFAULT_MAPPING_SEED, stochast
     if not MIN_DEPTH <= depth <= MAX_DEPTH:
         raise UserError(
             f"depth {depth} is out of range",
-            f"a deep sea has a depth from {MIN_DEPTH} to {MAX_DEPTH}; the nearest is {min(max(depth, MIN_DEPTH), MAX_DEPTH)}",
+            f"a deep sea has a depth from {MIN_DEPTH} to {MAX_DEPTH}",
         )
     if not 0 <= mapping_seed < 2**32:
         raise UserError(f"mapping_seed {mapping_seed} is out of range", "use a whole number from 0 to 4294967295")

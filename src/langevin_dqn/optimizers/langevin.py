@@ -14,6 +14,7 @@ import jax
 import jax.numpy as jnp
 import optax
 
+from langevin_dqn.errors import UserError
 from langevin_dqn.optimizers import noise
 
 ScalarOrSchedule = float | jax.Array | Callable[[jax.Array], Any]
@@ -22,13 +23,13 @@ ScalarOrSchedule = float | jax.Array | Callable[[jax.Array], Any]
 class LangevinSgdState(NamedTuple):
     """Number of updates made, for schedules."""
 
-    count: jax.Array
+    count: jax.Array  # type: ignore[assignment]
 
 
 class LangevinAdamState(NamedTuple):
     """Number of updates made, and the raw first and second moments m and v."""
 
-    count: jax.Array
+    count: jax.Array  # type: ignore[assignment]
     mu: Any
     nu: Any
 
@@ -63,6 +64,7 @@ def langevin_sgd(
     References:
         Welling and Teh, *Bayesian learning via stochastic gradient Langevin dynamics*, 2011.
     """
+    _check(noise_variance)
 
     def init(params):
         del params
@@ -127,6 +129,7 @@ def langevin_adam(
         >>> updates["w"].shape
         (2, 2)
     """
+    _check(noise_variance)
 
     def init(params):
         zeros = jax.tree.map(jnp.zeros_like, params)
@@ -164,3 +167,10 @@ def _value(learning_rate: ScalarOrSchedule, count: jax.Array):
 def _is_zero(noise_variance) -> bool:
     """True for a Python 0, for which no noise is drawn at all; False for traced values."""
     return isinstance(noise_variance, (int, float)) and noise_variance == 0
+
+
+def _check(noise_variance) -> None:
+    if isinstance(noise_variance, (int, float)) and not noise_variance >= 0:
+        raise UserError(
+            f"noise_variance={noise_variance} is not a variance", "use 0 for no noise, or a positive number"
+        )

@@ -4,11 +4,12 @@ A Langevin step needs one normal per parameter per update. JAX's default generat
 (threefry, then ``erf_inv``) costs more than the forward and backward pass of the small
 networks used here, so the noise has a generator of its own:
 
-* **bits**: element :math:`i` of the stream of key :math:`(k_0, k_1)` is the exclusive or
-  of two keyed 32-bit mixers of :math:`i`. Each mixer is a chain of multiply and
-  xor-shift rounds (a bijection of :math:`i`); their exclusive or is not, so the stream
-  repeats values as often as independent draws would. There is no state: any element of
-  any stream can be computed by itself.
+* **bits**: element :math:`i` of the stream of key :math:`(k_0, k_1)` is
+  :math:`F_C(A i + B)`: an odd multiplier :math:`A` and an offset :math:`B` made of the
+  key, then rounds :math:`F` of xor-shift and multiply with a third word :math:`C`, a hash
+  of the whole key, entering half-way. Affine maps are pairwise independent, so two keys
+  meet as often as two random sequences do; :math:`C` sees to it that they do not run on
+  together. There is no state: any element of any stream can be computed by itself.
 * **normals**: :math:`z = \pm\sqrt2\,\mathrm{erf}^{-1}(x)` with 23 bits for
   :math:`x \in (0, 1)` and one for the sign. With :math:`w = -\log(1 - x^2)`, the ratio
   :math:`z / x` is a smooth function of :math:`\sqrt w`; a polynomial gives it to a
@@ -19,6 +20,7 @@ threefry (``split`` and ``fold_in``). ``docs/noise.md`` has the batteries it pas
 """
 
 import math
+from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -43,22 +45,20 @@ _SQRT_HALF_BITS = np.int32(0x3F3504F3)
 _MANTISSA = np.int32(0x7FFFFF)
 
 
-def _mix(x: jax.Array, key: jax.Array, multipliers: tuple[int, int, int]) -> jax.Array:
-    """Three rounds of xor-shift and multiply, the key entering after the first."""
-    first, second, third = (np.uint32(m) for m in multipliers)
-    x = (x ^ (x >> 16)) * first
-    x = (x ^ (x >> 15)) + key
-    x = (x ^ (x >> 15)) * second
-    x = (x ^ (x >> 14)) * third
+def _finish(x: jax.Array, middle: jax.Array) -> jax.Array:
+    """Two rounds of xor-shift and multiply, with a word of the key between them."""
+    x = (x ^ (x >> 16)) * np.uint32(0x7FEB352D)
+    x = (x ^ (x >> 15) ^ middle) * np.uint32(0x846CA68B)
     return x ^ (x >> 16)
 
 
 def mix(counter: jax.Array, key: jax.Array) -> jax.Array:
     """32 random bits for each ``counter`` (uint32) under ``key`` (two uint32 words)."""
     k0, k1 = key[0], key[1]
-    left = _mix(counter + k0, k1, (0xED5AD4BB, 0xAC4C1B51, 0x31848BAB))
-    right = _mix(counter ^ k1, k0, (0x7FEB352D, 0x846CA68B, 0x9E3779B1))
-    return left ^ right
+    multiplier = _finish(k0 ^ np.uint32(0x9E3779B9), k1) | np.uint32(1)
+    offset = _finish(k1 + np.uint32(0x85EBCA6B), k0)
+    middle = _finish(offset + np.uint32(0xC2B2AE35), multiplier ^ k0)
+    return _finish(counter * multiplier + offset, middle)
 
 
 def key_words(key: jax.Array) -> jax.Array:
@@ -135,7 +135,7 @@ def _split(key: jax.Array, shape: tuple[int, ...]) -> jax.Array:
     return mix(counter ^ np.uint32(0x80000000), key)  # apart from the counters of draws
 
 
-def _fold_in(key: jax.Array, data: jax.Array) -> jax.Array:
+def _fold_in(key: jax.Array, data: Any) -> jax.Array:
     inner = mix(jnp.asarray(data, jnp.uint32) ^ np.uint32(0x40000000), key)
     return mix(
         jnp.arange(2, dtype=jnp.uint32) ^ np.uint32(0xC0000000), key ^ jnp.stack([inner, data.astype(jnp.uint32)])

@@ -1,0 +1,270 @@
+r"""Langevin Adam for a lookup table whose rows sleep while nobody reads them.
+
+With index observations a minibatch gives a gradient to at most 128 rows of the first
+layer; at depth 50 the other 2,400 only decay and diffuse. For :math:`\lambda = 0` their
+path under alg4 is known in closed form, so a row is touched only when it is read.
+
+**One row asleep.** Let the row's last gradient have come at update :math:`g`, leaving
+moments :math:`m, v`, with :math:`s=\sqrt v`. At any later update :math:`k` alg4 does
+
+.. math::
+    \theta_k = \theta_{k-1}
+        - \alpha_k \frac{\beta_1^{k-g} m}{\beta_2^{(k-g)/2} s + \epsilon}
+        + \sqrt{c_k\, r_k}\; z_k, \qquad
+    r_k = \frac{1}{\beta_2^{(k-g)/2} s+\epsilon}, \quad c_k = \frac{2\alpha_k\sigma_w^2}{|D_k|}
+
+(:math:`k = g` included), and the :math:`z_k` are independent. So from time :math:`w` to
+:math:`b` the row moves by a known drift plus **one** Gaussian of variance
+:math:`\sum_{k=w+1}^{b} c_k r_k`: equal in law to the dense steps, jointly over every
+time at which somebody looks.
+
+**The sums.** :math:`r_k` changes by 0.05% a step, so over at most ``MAX_SLEEP`` steps
+
+* the variance is :math:`(C_b - C_w)\cdot\tfrac12(r_{k_1} + r_{k_2})` with the running sum
+  :math:`C_k=\sum_{j\le k} c_j` (exact for any :math:`\alpha_k` and :math:`|D_k|`) and the
+  nodes of the two-point Gauss rule for equal weights, :math:`k_{1,2} = \frac{w+1+b}2 \mp
+  \sqrt{(n^2-1)/12}`, :math:`n = b - w`;
+* the drift is :math:`m\,\alpha_{\bar k}\,r_{\bar k}\sum\beta_1^{k-g}` at the mean
+  :math:`\bar k` of the geometric weights.
+
+In the first ``WARM_UP`` updates :math:`\alpha_k` bends too much for that, and nobody sleeps
+longer than one step. Then every row is woken ("flushed") every ``MAX_SLEEP`` updates.
+
+**The target network** sees each row as of the last copy, time :math:`q`. A row that wakes
+after it is brought to :math:`q` first, which gives its target value, then to now.
+
+**Bookkeeping.** A gradient at update :math:`k` only changes the moments; its drift and
+noise are the first term of the next sleep (:math:`k=g` above). Times count from the last
+flush. Draws are functions of (key, row), so a row that occurs twice in a minibatch wakes
+up the same.
+"""
+
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax import lax
+
+from langevin_dqn.optimizers import noise
+
+MAX_SLEEP = 1024
+WARM_UP = 256
+
+
+class Constants(NamedTuple):
+    """The numbers of alg4 that rows need."""
+
+    learning_rate: jax.Array
+    b1: jax.Array
+    b2: jax.Array
+    eps: jax.Array
+    debiased_drift: bool
+    noisy: bool
+
+
+class Rows(NamedTuple):
+    """Rows of a table, or all of it: arrays lead with the rows.
+
+    Attributes:
+        time: w, the time that ``value`` is as of; shape (rows, 1).
+        value: the parameters.
+        gradient_time: g, the time that the moments are as of; shape (rows, 1).
+        moment: m.
+        root: s, the root of v.
+        target: the value as of the last copy, where ``time`` is past it.
+    """
+
+    time: jax.Array
+    value: jax.Array
+    gradient_time: jax.Array
+    moment: jax.Array
+    root: jax.Array
+    target: jax.Array
+
+    @property
+    def width(self) -> int:
+        return self.value.shape[-1]
+
+    @property
+    def count(self) -> int:  # type: ignore[override]
+        return self.value.shape[-2]
+
+    def take(self, index: Any) -> "Rows":
+        """Rows ``index``."""
+        return jax.tree.map(lambda x: x[index], self)
+
+    def put(self, index: Any, rows: "Rows") -> "Rows":
+        """All rows, with ``index`` replaced by ``rows``."""
+        return jax.tree.map(lambda x, new: x.at[index].set(new), self, rows)
+
+
+class Clock(NamedTuple):
+    """What all rows of a table share.
+
+    Attributes:
+        epoch: updates made at the last flush.
+        now: updates made since.
+        sync: when the target was last copied, on the same clock; negative if before the flush.
+        noise_sum: C_k for k since the flush.
+    """
+
+    epoch: jax.Array
+    now: jax.Array
+    sync: jax.Array
+    noise_sum: jax.Array
+
+
+def init(values: jax.Array, target: jax.Array) -> tuple[Rows, Clock]:
+    """A table of rows awake at update 0, and its clock."""
+    time, zeros = jnp.zeros((values.shape[0], 1)), jnp.zeros_like(values)
+    clock = Clock(jnp.int32(0), jnp.float32(0), jnp.float32(-1), jnp.zeros(MAX_SLEEP + 1))
+    return Rows(time, values, time, zeros, zeros, target), clock
+
+
+def wake(constants: Constants, clock: Clock, rows: Rows, until: jax.Array, z: jax.Array | None) -> Rows:
+    """Bring rows to time ``until`` with one draw ``z`` each; rows already past it stay."""
+    until = jnp.maximum(until, rows.time)
+    steps = until - rows.time
+    first = rows.time + 1
+    kept = _power(constants.b1, steps)
+    # The mean of k under weights b1^k on first..until, and the sum of the weights.
+    mean = first + constants.b1 / (1 - constants.b1) - steps * kept / jnp.maximum(1 - kept, 1e-6)
+    weight = _power(constants.b1, first - rows.gradient_time) * (1 - kept) / (1 - constants.b1)
+    alpha, eps = _step_size(constants, clock, mean)
+    drift = jnp.where(steps > 0, weight * alpha, 0) * rows.moment / (_root_at(constants, rows, mean) + eps)
+    value = rows.value - drift
+    if z is not None:
+        total = _noise_sum(clock, until) - _noise_sum(clock, rows.time)
+        middle, half = (first + until) / 2, jnp.sqrt(jnp.maximum(steps * steps - 1, 0) / 12)
+        early = _root_at(constants, rows, middle - half) + constants.eps
+        late = _root_at(constants, rows, middle + half) + constants.eps
+        value = value + jnp.sqrt(total / 2 * (early + late) / (early * late)) * z  # 1/early + 1/late
+    return rows._replace(time=until, value=value)
+
+
+def wake_to_sync(
+    constants: Constants, clock: Clock, key: jax.Array, table: Rows, index: jax.Array
+) -> tuple[Rows, Rows]:
+    """``(table, rows)``: rows ``index`` brought to the last copy of the target, and the table that has them.
+
+    What was drawn is read back from the table: a compiler that sees two uses of a draw
+    computes it twice, and one that sees an old table read after a write copies it whole.
+    """
+    stale = table.take(index)
+    woken = wake(constants, clock, stale, clock.sync, draw(constants, key, index, stale.width))
+    table = table._replace(time=table.time.at[index].set(woken.time), value=table.value.at[index].set(woken.value))
+    return table, stale._replace(time=table.time[index], value=table.value[index])
+
+
+def wake_to_now(
+    constants: Constants, clock: Clock, key: jax.Array, table: Rows, rows: Rows, index: jax.Array
+) -> tuple[Rows, jax.Array]:
+    """``(table, values)``: ``rows``, as :func:`wake_to_sync` gave them, brought to now."""
+    woken = wake(constants, clock, rows, clock.now, draw(constants, key, index, rows.width))
+    table = table._replace(
+        time=table.time.at[index].set(woken.time),
+        value=table.value.at[index].set(woken.value),
+        target=table.target.at[index].set(target_of(clock, rows)),
+    )
+    return table, table.value[index]
+
+
+def target_of(clock: Clock, rows: Rows) -> jax.Array:
+    """What the target network sees of rows that are past the last copy or at it."""
+    return jnp.where(rows.time <= clock.sync, rows.value, rows.target)
+
+
+def add_gradient(
+    constants: Constants, clock: Clock, table: Rows, rows: Rows, index: jax.Array, gradient: jax.Array
+) -> Rows:
+    """Take the gradient of update ``now + 1`` into the moments of ``rows``, which stand at ``index``."""
+    step = clock.now + 1
+    elapsed = step - rows.gradient_time
+    moment = _power(constants.b1, elapsed) * rows.moment + (1 - constants.b1) * gradient
+    square = _power(constants.b2, elapsed) * jnp.square(rows.root) + (1 - constants.b2) * jnp.square(gradient)
+    return table._replace(
+        gradient_time=table.gradient_time.at[index].set(step),
+        moment=table.moment.at[index].set(moment),
+        root=table.root.at[index].set(jnp.sqrt(square)),
+    )
+
+
+def tick(constants: Constants, clock: Clock, noise_variance: jax.Array, num_data: jax.Array) -> Clock:
+    """Count one update, made with ``num_data`` transitions."""
+    now = clock.now + 1
+    alpha, _ = _step_size(constants, clock, now)
+    total = _noise_sum(clock, clock.now) + 2 * alpha * noise_variance / num_data
+    return clock._replace(now=now, noise_sum=clock.noise_sum.at[now.astype(jnp.int32)].set(total))
+
+
+def room(clock: Clock) -> jax.Array:
+    """Updates until a flush is due: sleeping any longer would leave what the sums are exact for."""
+    longest = jnp.where(clock.epoch < WARM_UP, 1, MAX_SLEEP)
+    return longest - clock.now.astype(jnp.int32)
+
+
+def flush(constants: Constants, clock: Clock, key: jax.Array, table: Rows) -> tuple[Rows, Clock]:
+    """Wake every row and start the clock anew."""
+    everyone = jnp.arange(table.count)
+    sync_key, now_key = jax.random.split(key)
+    rows = wake(constants, clock, table, clock.sync, draw(constants, sync_key, everyone, table.width))
+    target = target_of(clock, rows)
+    rows = wake(constants, clock, rows, clock.now, draw(constants, now_key, everyone, table.width))
+    elapsed = clock.now - rows.gradient_time
+    rows = rows._replace(
+        time=jnp.zeros_like(rows.time),
+        gradient_time=jnp.zeros_like(rows.time),
+        moment=_power(constants.b1, elapsed) * rows.moment,
+        root=_power(constants.b2, elapsed / 2) * rows.root,
+        target=target,
+    )
+    fresh = Clock(
+        epoch=clock.epoch + clock.now.astype(jnp.int32),
+        now=jnp.zeros_like(clock.now),
+        sync=clock.sync - clock.now,
+        noise_sum=jnp.zeros_like(clock.noise_sum),
+    )
+    return rows, fresh
+
+
+def sum_by_row(rows: jax.Array, gradient: jax.Array, scratch: jax.Array) -> tuple[jax.Array, jax.Array]:
+    """Each sample's gradient summed over the samples of the same row, and the scratch memory used.
+
+    Args:
+        rows: the row of each sample.
+        gradient: one gradient per sample.
+        scratch: int32, as long as the table; what is in it does not matter.
+    """
+    scratch = scratch.at[rows].set(jnp.arange(rows.shape[0], dtype=jnp.int32))
+    slot = scratch[rows]
+    return jnp.zeros_like(gradient).at[slot].add(gradient)[slot], scratch
+
+
+def draw(constants: Constants, key: jax.Array, index: jax.Array, width: int) -> jax.Array | None:
+    """One standard normal per element, a function of the key and the row; None without noise."""
+    if not constants.noisy:
+        return None
+    counter = index.astype(jnp.uint32)[:, None] * np.uint32(width) + lax.iota(jnp.uint32, width)
+    return noise.normal_from_bits(noise.mix(counter, noise.key_words(key)))
+
+
+def _step_size(constants: Constants, clock: Clock, time: jax.Array) -> tuple[jax.Array, jax.Array]:
+    """α_k, and the ε that the drift sees: debiasing v is the same as shrinking ε."""
+    k = clock.epoch.astype(jnp.float32) + time
+    root = jnp.sqrt(1 - _power(constants.b2, k))
+    alpha = constants.learning_rate * root / (1 - _power(constants.b1, k))
+    return alpha, constants.eps * root if constants.debiased_drift else constants.eps
+
+
+def _root_at(constants: Constants, rows: Rows, time: jax.Array) -> jax.Array:
+    return _power(constants.b2, (time - rows.gradient_time) / 2) * rows.root
+
+
+def _power(base: jax.Array, exponent: jax.Array) -> jax.Array:
+    """base ** exponent through exp, several times faster than pow; exact 1 at exponent 0."""
+    return jnp.exp(jnp.log(jnp.maximum(base, 1e-30)) * exponent)
+
+
+def _noise_sum(clock: Clock, time: jax.Array) -> jax.Array:
+    return clock.noise_sum[jnp.maximum(time, 0).astype(jnp.int32)]
