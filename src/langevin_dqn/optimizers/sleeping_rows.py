@@ -20,10 +20,10 @@ time at which somebody looks.
 
 **The sums.** :math:`r_k` changes by 0.05% a step, so over at most ``MAX_SLEEP`` steps
 
-* the variance is :math:`(C_b - C_w)\cdot\tfrac12(r_{k_1} + r_{k_2})` with the running sum
-  :math:`C_k=\sum_{j\le k} c_j` (exact for any :math:`\alpha_k` and :math:`|D_k|`) and the
-  nodes of the two-point Gauss rule for equal weights, :math:`k_{1,2} = \frac{w+1+b}2 \mp
-  \sqrt{(n^2-1)/12}`, :math:`n = b - w`;
+* the variance is :math:`C\cdot\tfrac12(r_{k_1} + r_{k_2})` with :math:`C=\sum c_k`, a
+  difference of running sums and so exact for any :math:`\alpha_k` and :math:`|D_k|`, at
+  two nodes :math:`k_{1,2} = \hat k \mp \sqrt{(n^2-1)/12}` around the mean :math:`\hat k =
+  \sum k c_k/C` (for equal weights, Gauss's rule: exact for cubics), :math:`n = b - w`;
 * the drift is :math:`m\,\alpha_{\bar k}\,r_{\bar k}\sum\beta_1^{k-g}` at the mean
   :math:`\bar k` of the geometric weights.
 
@@ -106,19 +106,19 @@ class Clock(NamedTuple):
         epoch: updates made at the last flush.
         now: updates made since.
         sync: when the target was last copied, on the same clock; negative if before the flush.
-        noise_sum: C_k for k since the flush.
+        noise_sums: running sums of c_k and of k c_k since the flush; shape (times, 2).
     """
 
     epoch: jax.Array
     now: jax.Array
     sync: jax.Array
-    noise_sum: jax.Array
+    noise_sums: jax.Array
 
 
 def init(values: jax.Array, target: jax.Array) -> tuple[Rows, Clock]:
     """A table of rows awake at update 0, and its clock."""
     time, zeros = jnp.zeros((values.shape[0], 1)), jnp.zeros_like(values)
-    clock = Clock(jnp.int32(0), jnp.float32(0), jnp.float32(-1), jnp.zeros(MAX_SLEEP + 1))
+    clock = Clock(jnp.int32(0), jnp.float32(0), jnp.float32(-1), jnp.zeros((MAX_SLEEP + 1, 2)))
     return Rows(time, values, time, zeros, zeros, target), clock
 
 
@@ -135,10 +135,11 @@ def wake(constants: Constants, clock: Clock, rows: Rows, until: jax.Array, z: ja
     drift = jnp.where(steps > 0, weight * alpha, 0) * rows.moment / (_root_at(constants, rows, mean) + eps)
     value = rows.value - drift
     if z is not None:
-        total = _noise_sum(clock, until) - _noise_sum(clock, rows.time)
-        middle, half = (first + until) / 2, jnp.sqrt(jnp.maximum(steps * steps - 1, 0) / 12)
-        early = _root_at(constants, rows, middle - half) + constants.eps
-        late = _root_at(constants, rows, middle + half) + constants.eps
+        total, weighted = jnp.split(_noise_sums(clock, until) - _noise_sums(clock, rows.time), 2, axis=-1)
+        centre = jnp.where(total > 0, weighted / jnp.maximum(total, 1e-37), first)
+        half = jnp.sqrt(jnp.maximum(steps * steps - 1, 0) / 12)
+        early = _root_at(constants, rows, centre - half) + constants.eps
+        late = _root_at(constants, rows, centre + half) + constants.eps
         value = value + jnp.sqrt(total / 2 * (early + late) / (early * late)) * z  # 1/early + 1/late
     return rows._replace(time=until, value=value)
 
@@ -194,8 +195,9 @@ def tick(constants: Constants, clock: Clock, noise_variance: jax.Array, num_data
     """Count one update, made with ``num_data`` transitions."""
     now = clock.now + 1
     alpha, _ = _step_size(constants, clock, now)
-    total = _noise_sum(clock, clock.now) + 2 * alpha * noise_variance / num_data
-    return clock._replace(now=now, noise_sum=clock.noise_sum.at[now.astype(jnp.int32)].set(total))
+    c = 2 * alpha * noise_variance / num_data
+    sums = clock.noise_sums[clock.now.astype(jnp.int32)] + jnp.stack([c, now * c])
+    return clock._replace(now=now, noise_sums=clock.noise_sums.at[now.astype(jnp.int32)].set(sums))
 
 
 def room(clock: Clock) -> jax.Array:
@@ -223,7 +225,7 @@ def flush(constants: Constants, clock: Clock, key: jax.Array, table: Rows) -> tu
         epoch=clock.epoch + clock.now.astype(jnp.int32),
         now=jnp.zeros_like(clock.now),
         sync=clock.sync - clock.now,
-        noise_sum=jnp.zeros_like(clock.noise_sum),
+        noise_sums=jnp.zeros_like(clock.noise_sums),
     )
     return rows, fresh
 
@@ -266,5 +268,5 @@ def _power(base: jax.Array, exponent: jax.Array) -> jax.Array:
     return jnp.exp(jnp.log(jnp.maximum(base, 1e-30)) * exponent)
 
 
-def _noise_sum(clock: Clock, time: jax.Array) -> jax.Array:
-    return clock.noise_sum[jnp.maximum(time, 0).astype(jnp.int32)]
+def _noise_sums(clock: Clock, time: jax.Array) -> jax.Array:
+    return clock.noise_sums[jnp.maximum(time[..., 0], 0).astype(jnp.int32)]
