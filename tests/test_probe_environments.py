@@ -29,7 +29,7 @@ VALUES = {"probe_value": {0: 1.0}, "probe_state": {0: -1.0, 1: 1.0}, "probe_boot
 CHOICES = {"probe_action": (0,), "probe_policy": (0, 1)}
 
 
-@partial(jax.jit, static_argnums=1, compiler_options={"xla_backend_optimization_level": 0})
+@partial(jax.jit, static_argnums=1, compiler_options={"xla_backend_optimization_level": 1})
 def values_after(agent, names, which, key, episodes):
     """Train on ``names[which]``; (states, members, actions) of values, priors included.
 

@@ -180,7 +180,7 @@ class Agent:
         def mine(tree):
             return jax.tree.map(lambda x: x[member], tree)
 
-        if self.structure.sleeping_rows:
+        if self.structure.sleeping_rows and self.network.head is not None:
             row = row_learning.awake_row(self, key, state, member, obs)
             q = self.network.head(mine(state.params[1]), row)
         else:

@@ -135,6 +135,7 @@ def _update(agent: "Agent", key, params, target_rest, optimizer: RowOptimizer, b
     next_rows, rows = awake.take(slice(index.size)), awake.take(slice(index.size, None))
     table, values = sleeping_rows.wake_to_now(constants, clock, now_key, table, rows, index)
     target_rows = sleeping_rows.target_of(clock, next_rows)
+    assert agent.network.head is not None, "rows sleep only where the first layer is a table"
     head = jax.vmap(agent.network.head, (None, 0))
     goal = agent.td_target(head(target_rest, target_rows), batch.next_prior, batch)
 

@@ -264,7 +264,7 @@ def _root_at(constants: Constants, rows: Rows, time: jax.Array) -> jax.Array:
 
 
 def _power(base: jax.Array, exponent: jax.Array) -> jax.Array:
-    """base ** exponent through exp, several times faster than pow; exact 1 at exponent 0."""
+    """Base ** exponent through exp, several times faster than pow; exact 1 at exponent 0."""
     return jnp.exp(jnp.log(jnp.maximum(base, 1e-30)) * exponent)
 
 

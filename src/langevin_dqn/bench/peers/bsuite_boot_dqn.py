@@ -20,7 +20,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from langevin_dqn.bench.peers.settings import (
+    BATCH_SIZE,
     DISCOUNT,
+    HIDDEN,
     LEARNING_RATE,
     MEMBERS,
     PRIOR_SCALE,
@@ -60,30 +62,20 @@ def _network(hidden: int, actions: int) -> Callable[[jax.Array], jax.Array]:
     return q_values
 
 
-def build(
-    depth: int,
-    *,
-    batch_size: int = 128,
-    hidden: int = 50,
-    replay_capacity: int = 10_000,
-    seed: int = 0,
-) -> Callable[[int], None]:
-    """Fill the agent's replay and return a function that makes `n` updates."""
-    import jax
+def make_agent(env: Any, *, min_replay_size: int = 128, replay_capacity: int = 10_000, seed: int = 0) -> Any:
+    """Make bsuite's agent with the settings that all contestants share."""
     import optax
     from bsuite.baselines.jax.boot_dqn.agent import BootstrappedDqn
-    from bsuite.environments.deep_sea import DeepSea
 
-    env: Any = DeepSea(size=depth, mapping_seed=seed)
-    agent: Any = BootstrappedDqn(
+    return BootstrappedDqn(
         obs_spec=env.observation_spec(),
         action_spec=env.action_spec(),
-        network=_network(hidden, env.action_spec().num_values),
+        network=_network(HIDDEN, env.action_spec().num_values),
         num_ensemble=MEMBERS,
-        batch_size=batch_size,
+        batch_size=BATCH_SIZE,
         discount=DISCOUNT,
         replay_capacity=replay_capacity,
-        min_replay_size=replay_capacity,  # no learning before the replay is full
+        min_replay_size=min_replay_size,
         sgd_period=1,
         target_update_period=TARGET_PERIOD,
         optimizer=optax.adam(LEARNING_RATE),
@@ -91,6 +83,16 @@ def build(
         noise_scale=0.0,
         seed=seed,
     )
+
+
+def build(depth: int, *, replay_capacity: int = 10_000, seed: int = 0) -> Callable[[int], None]:
+    """Fill the agent's replay and return a function that makes `n` updates."""
+    import jax
+    from bsuite.environments.deep_sea import DeepSea
+
+    env: Any = DeepSea(size=depth, mapping_seed=seed)
+    # No learning before the replay is full.
+    agent = make_agent(env, min_replay_size=replay_capacity, replay_capacity=replay_capacity, seed=seed)
     recorded: deque[tuple[Any, int, Any]] = deque(maxlen=KEPT)
     for step in islice(_random_steps(env, seed), replay_capacity - 1):
         agent.update(*step)

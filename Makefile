@@ -1,0 +1,45 @@
+# The whole developer interface: check, test, demo, bench, docs.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+PIP := $(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt
+
+export OMP_NUM_THREADS ?= 1
+export XLA_FLAGS ?= --xla_cpu_multi_thread_eigen=false
+
+.PHONY: check test demo bench docs clean
+
+check: $(VENV)/dev
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+test: $(VENV)/dev
+	$(BIN)/python -m pytest -n 2
+
+demo: $(VENV)/base
+	$(BIN)/python examples/compare_agents.py --plot out/demo.png
+
+bench: $(VENV)/bench
+	$(BIN)/langevin-dqn bench --out out/bench
+
+docs: $(VENV)/docs
+	$(BIN)/mkdocs build --strict --quiet --site-dir out/site
+
+$(VENV)/base: pyproject.toml constraints.txt
+	$(PYTHON) -m venv $(VENV)
+	$(PIP) -e .
+	touch $@
+
+$(VENV)/dev $(VENV)/docs: $(VENV)/%: $(VENV)/base
+	$(PIP) -e '.[$*]'
+	touch $@
+
+# torch first and by itself, so that nothing asks for another build of it.
+$(VENV)/bench: $(VENV)/base
+	$(PIP) torch==2.13.0
+	$(PIP) -e '.[bench]'
+	touch $@
+
+clean:
+	rm -rf $(VENV) out

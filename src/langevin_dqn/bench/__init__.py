@@ -1,0 +1,1 @@
+"""What an update costs here and elsewhere, measured side by side."""

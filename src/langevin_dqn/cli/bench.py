@@ -1,0 +1,133 @@
+"""``langevin-dqn bench``: what an update costs, here and elsewhere, in one run."""
+
+import json
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from langevin_dqn.errors import UserError
+
+
+@dataclass
+class Args:
+    """Measure updates on one core beside every installed peer, and print ratios.
+
+    Peers are installed by pip install 'langevin-dqn[bench]' and torch==2.13.0.
+    """
+
+    quick: bool = False
+    """Depths 10 and 50 only, and no solving: under 90 seconds."""
+    out: str = "out/bench"
+    """Folder for bench.json and bench.png."""
+    repeats: int | None = None
+    """Rounds; 9 by default, 3 with --quick."""
+    solve_limit: float = 120.0
+    """Seconds each agent gets to learn a sea of depth 10, 20 and 30; 0 leaves this out."""
+
+
+def main(args: Args) -> int:
+    out = Path(args.out)
+    if out.exists() and not out.is_dir():
+        raise UserError(f"{out} is a file", "name a folder with --out")
+    if args.repeats is not None and args.repeats < 1:
+        raise UserError(f"--repeats {args.repeats} measures nothing", "use at least 1")
+    from langevin_dqn import machine
+    from langevin_dqn.bench.timing import pin_to_one_core
+
+    machine.prepare()
+    core = pin_to_one_core()
+    contestants = _race(args)
+
+    from langevin_dqn.bench import resources, solving, summary
+
+    _say("measuring memory and start-up")
+    report: dict[str, Any] = {
+        "core": core,
+        "updates": [c.to_dict() for c in contestants],
+        "ratios": summary.ratios(contestants),
+        "peak_memory_mb": round(resources.peak_memory_mb(), 1),
+        "startup_seconds": resources.startup_seconds(),
+        "solving": [],
+    }
+    if not args.quick and args.solve_limit > 0:
+        report["solving"] = _solve(solving, args.solve_limit)
+    out.mkdir(parents=True, exist_ok=True)
+    (out / "bench.json").write_text(json.dumps(report, indent=1) + "\n")
+    summary.cost_against_depth(contestants, out / "bench.png")
+    _print(report)
+    print(f"wrote {out / 'bench.json'} and {out / 'bench.png'}")
+    return 0
+
+
+def _race(args: Args) -> list:
+    from functools import partial
+
+    from langevin_dqn.bench import ours, peers, summary
+    from langevin_dqn.bench.timing import Contestant, race
+    from langevin_dqn.presets import AGENTS
+
+    depths = (10, 50) if args.quick else (10, 20, 50, 100, 200)
+    repeats = args.repeats or (3 if args.quick else 9)
+    everything: list[Contestant] = []
+    floors = [Contestant(summary.FLOOR, 0, m, partial(ours.build_floor, m)) for m in (1, 5)]
+    for depth in depths:
+        mine = [
+            Contestant(agent, depth, members, partial(ours.build, agent, depth, members))
+            for agent in ((summary.ENSEMBLE,) if args.quick else AGENTS)
+            for members in ((5,) if args.quick else (1, 5))
+        ]
+        # Dense observations of deeper seas would not fit beside each other in memory.
+        others = [
+            Contestant(peer.name, depth, peer.members, partial(peer.build, depth))
+            for peer in peers.installed()
+            if depth <= 50
+        ]
+        race([*floors, *mine, *others], repeats=repeats, seconds=0.15 if args.quick else 0.25, say=_say)
+        everything += [*mine, *others]
+    return floors + everything
+
+
+def _solve(solving, limit: float) -> list[dict]:
+    outcomes = []
+    for depth in (10, 20, 30):
+        _say(f"learning depth {depth}, at most {limit:g} s each")
+        outcomes.append(solving.ours(depth, limit))
+        try:
+            outcomes.append(solving.bsuite_boot_dqn(depth, limit))
+        except ImportError:
+            _say("bsuite's agent is not installed")
+    return outcomes
+
+
+def _print(report: dict[str, Any]) -> None:
+    from rich.console import Console
+    from rich.table import Table
+
+    console = Console()
+    table = Table("what", "depth", "members", "µs per member update", "quartiles", title="Updates")
+    for row in report["updates"]:
+        low, high = row["quartiles"]
+        table.add_row(
+            row["name"],
+            str(row["depth"] or ""),
+            str(row["members"]),
+            f"{row['microseconds']:.0f}",
+            f"{low:.0f}–{high:.0f}",
+        )
+    console.print(table)
+    table = Table("ratio", "depth", "times", title="Ratios for Ensemble Langevin DQN with 5 members")
+    for row in report["ratios"]:
+        table.add_row(row["what"], str(row["depth"]), f"{row['ratio']:.2f}")
+    console.print(table)
+    lines = [f"peak memory, depth 50, full buffer, 5 members: {report['peak_memory_mb']:.0f} MB"]
+    lines += [f"{name}: {seconds:.2f} s" for name, seconds in report["startup_seconds"].items()]
+    for o in report["solving"]:
+        episodes = f"learned at episode {o['episodes']}" if o["episodes"] else "not learned"
+        lines.append(f"depth {o['depth']}, {o['name']}: {episodes}, {o['seconds']:.0f} s")
+    for line in lines:
+        console.print(line, highlight=False)
+
+
+def _say(words: str) -> None:
+    print(words, file=sys.stderr, flush=True)
