@@ -1,0 +1,108 @@
+"""Measure what each field that differs between the two readings does, one field at a time.
+
+For every agent the reading that learns at depth 10 is the base; each row changes one field
+to the other reading's value. ``docs/deviations.md`` holds the tables between its markers.
+
+    python benchmarks/deviations.py --seeds 10 --write docs/deviations.md
+"""
+
+import json
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import tyro
+
+from langevin_dqn import machine
+from langevin_dqn.presets import preset
+
+#: Agent, base reading, updates per step, episodes.
+BASES = (
+    ("langevin_dqn", "released", 25, 1000),
+    ("ensemble_langevin_dqn", "paper", 1, 1000),
+    ("boot_dqn", "paper", 1, 1000),
+    ("dqn", "paper", 1, 1000),
+)
+#: Fields that only make sense together.
+TOGETHER = {"regularizer": ("regularizer", "regularizer_form"), "regularizer_form": ()}
+BEGIN, END = "<!-- measured: begin -->", "<!-- measured: end -->"
+
+
+@dataclass
+class Args:
+    """Learning times at depth 10 with one field changed at a time."""
+
+    seeds: int = 10
+    """Seeds per row."""
+    depth: int = 10
+    """Depth of the sea."""
+    write: Path | None = None
+    """Markdown file to put the tables in, between its markers."""
+    raw: Path = Path("out/deviations.json")
+    """Every learning time, as JSON; what is there already is not run again."""
+
+
+def variants(agent: str, base: str) -> dict[str, dict]:
+    """Each difference between the readings as changes to the base, by name."""
+    other = "paper" if base == "released" else "released"
+    here, there = preset(agent, base).to_dict(), preset(agent, other).to_dict()
+    rows: dict[str, dict] = {f"as in `{base}`": {}}
+    for name, value in there.items():
+        names = [n for n in TOGETHER.get(name, (name,)) if here[n] != there[n]]
+        if value != here[name] and names:
+            rows[", ".join(f"`{n}` {show(here[n])} → {show(there[n])}" for n in names)] = {n: there[n] for n in names}
+    rows[f"as in `{other}`"] = {n: there[n] for n in there if there[n] != here[n]}
+    return rows
+
+
+def show(value) -> str:
+    return f"{value:g}" if isinstance(value, float) else str(value).lower()
+
+
+def row(label: str, times: list, episodes: int) -> str:
+    middle = np.median([np.inf if t is None else t for t in times])
+    listed = ", ".join(f"> {episodes}" if t is None else str(t) for t in sorted(times, key=lambda t: t or 10**9))
+    solved = sum(t is not None for t in times)
+    return f"| {label} | {solved} of {len(times)} | {middle if np.isfinite(middle) else f'> {episodes}'} | {listed} |"
+
+
+def main(args: Args) -> None:
+    machine.prepare()
+    from langevin_dqn.runners import Job, run_jobs
+
+    known = json.loads(args.raw.read_text()) if args.raw.exists() else {}
+    lines: list[str] = []
+    env = f"deep_sea:depth={args.depth}"
+    for agent, base, updates, episodes in BASES:
+        lines += [
+            f"### {agent}, U = {updates}, {episodes} episodes, {args.seeds} seeds",
+            "",
+            "| change | solved | median | learning times |",
+            "|---|---|---|---|",
+        ]
+        for label, changes in variants(agent, base).items():
+            name = f"{agent}|{label}|{updates}|{episodes}|{args.depth}"
+            times = known.setdefault(name, {})
+            missing = [s for s in range(args.seeds) if str(s) not in times]
+            settings = changes | {"updates_per_step": updates}
+            settings = {k: tuple(v) if isinstance(v, list) else v for k, v in settings.items()}
+            jobs = [Job(agent, env, seed, episodes, base, True, settings) for seed in missing]
+            for _, result in run_jobs(jobs):
+                times[str(result.seed)] = result.learning_time
+            args.raw.parent.mkdir(parents=True, exist_ok=True)
+            args.raw.write_text(json.dumps(known, indent=1))
+            lines.append(row(label, [times[str(s)] for s in range(args.seeds)], episodes))
+            print(lines[-1], file=sys.stderr, flush=True)
+        lines.append("")
+    text = "\n".join(lines)
+    if args.write is None:
+        print(text)
+        return
+    page = args.write.read_text()
+    before, after = page.split(BEGIN)[0], page.split(END)[1]
+    args.write.write_text(f"{before}{BEGIN}\n\n{text}\n{END}{after}")
+
+
+if __name__ == "__main__":
+    main(tyro.cli(Args))
