@@ -1,6 +1,6 @@
 /* Run one TestU01 battery on the 32-bit words of standard input.
 
-   noise_battery smallcrush|rabbit|alphabit plain|reversed|normal bits
+   noise_battery smallcrush|crush|rabbit|alphabit plain|reversed|normal bits
 
    Views of the words: as they are; bits reversed (the low bits come first); the 24 bits
    that a normal uses (31..9 and 0), packed. `bits` is the length for rabbit and alphabit.
@@ -11,9 +11,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+#if __has_include(<testu01/unif01.h>) /* Debian */
 #include <testu01/bbattery.h>
 #include <testu01/swrite.h>
 #include <testu01/unif01.h>
+#else
+#include <bbattery.h>
+#include <swrite.h>
+#include <unif01.h>
+#endif
 
 static uint32_t buffer[1 << 16];
 static size_t filled, taken;

@@ -73,13 +73,12 @@ def learn_many(
 
 def learn(agent: "Agent", key: jax.Array, state: "AgentState", buffer: replay.Replay) -> "AgentState":
     """One update step: alg2 for every member."""
-    learn_key, flush_key = jax.random.split(key)
-    return _flush_if_due(agent, flush_key, _learn(agent, learn_key, state, buffer))
+    return _flush_if_due(agent, jax.random.split(key, 3)[2], _learn(agent, key, state, buffer))
 
 
 def _learn(agent: "Agent", key: jax.Array, state: "AgentState", buffer: replay.Replay) -> "AgentState":
     members = agent.structure.members
-    batch_key, noise_key = jax.random.split(key)
+    batch_key, noise_key, _ = jax.random.split(key, 3)  # the minibatches of the dense step
     batch = replay.sample(batch_key, buffer, members, agent.structure.batch_size, agent.structure.shared_minibatch)
     num_data = jnp.broadcast_to(jnp.maximum(buffer.size, 1).astype(jnp.float32), (members,))
     params, optimizer, loss = jax.vmap(lambda *xs: _update(agent, *xs))(

@@ -1,0 +1,113 @@
+"""The agent with sleeping rows against the agent with dense steps."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+import langevin_dqn
+from langevin_dqn import row_learning
+from langevin_dqn.agent import Agent
+from langevin_dqn.environments.base import ArraySpace, IndexSpace
+from langevin_dqn.errors import UserError
+from langevin_dqn.training import _run_chunk
+
+DEPTH = 6
+ENV = langevin_dqn.make_env(f"deep_sea:depth={DEPTH}")
+
+
+@jax.jit
+def filled(agent: Agent, state, replay, key):
+    """A buffer of random episodes."""
+
+    def episode(replay, key):
+        env_state, obs = ENV.reset(key)
+        for row in range(DEPTH):
+            step_key = jax.random.fold_in(key, row)
+            action = jax.random.bernoulli(step_key).astype(jnp.int32)
+            env_state, following, reward, terminated, _ = ENV.step(step_key, env_state, action)
+            replay = agent.observe(step_key, state, replay, obs, action, reward, following, terminated)
+            obs = following
+        return replay, None
+
+    return jax.lax.scan(episode, replay, jax.random.split(key, 20))[0]
+
+
+def prepared(name: str, mode: str, **changes):
+    config = langevin_dqn.preset(name, row_updates=mode, **changes)
+    agent = langevin_dqn.make_agent(config, space=ENV.observation_space)
+    state = agent.init(jax.random.key(1), ENV.observation_space, 2)
+    replay = agent.init_replay(ENV.observation_space, 2, capacity=200)
+    return agent, state, filled(agent, state, replay, jax.random.key(2))
+
+
+@pytest.mark.parametrize(
+    ("name", "changes"),
+    [("dqn", {}), ("boot_dqn", {"members": 2}), ("dqn", {"debiased_drift": True, "target_period": 7})],
+)
+def test_without_noise_the_two_agents_are_the_same(name, changes):
+    """Same keys, same minibatches: after 400 updates (warm-up, sleep) the values agree to 1e-4."""
+    values = {}
+    for mode in ("dense", "sleeping"):
+        agent, state, replay = prepared(name, mode, **changes)
+        assert agent.structure.sleeping_rows == (mode == "sleeping")
+        state = jax.jit(Agent.learn_many)(agent, jax.random.key(3), state, replay, jnp.int32(400))
+        assert int(state.updates) == 400
+        values[mode] = np.array([agent.q_values(state, jnp.int32(cell)) for cell in range(DEPTH**2)])
+    np.testing.assert_allclose(values["sleeping"], values["dense"], atol=1e-4)
+
+
+def test_with_noise_unvisited_rows_spread_alike():
+    """Rows nobody reads: their spread under both steps, as a ratio; F-test at level 1e-6."""
+    spread = {}
+    for mode in ("dense", "sleeping"):
+        agent, state, replay = prepared("ensemble_langevin_dqn", mode, members=4)
+        before = state.params[0] if mode == "dense" else state.params[0].value
+        state = jax.jit(Agent.learn_many)(agent, jax.random.key(3), state, replay, jnp.int32(400))
+        dense = state.params if mode == "dense" else row_learning.dense_params(agent, jax.random.key(4), state)
+        unreachable = [r * DEPTH + c for r in range(DEPTH) for c in range(r + 1, DEPTH)]
+        unreachable.remove(DEPTH**2 - 1) if DEPTH**2 - 1 in unreachable else None
+        moved = np.asarray(dense[0] - before)[:, unreachable]
+        spread[mode] = moved.var()
+        count = moved.size
+    # log of a ratio of variances with n each: standard deviation 2/sqrt(n)
+    assert abs(np.log(spread["sleeping"] / spread["dense"])) < 5 * 2 / np.sqrt(count)
+
+
+def test_attending_makes_acting_and_learning_see_one_value():
+    agent, state, replay = prepared("ensemble_langevin_dqn", "sleeping", members=2)
+    state = jax.jit(Agent.learn_many)(agent, jax.random.key(3), state, replay, jnp.int32(300))
+    obs, member = jnp.int32(DEPTH + 1), 1
+    state = agent.begin_episode(jax.random.key(0), state)._replace(member=jnp.int32(member))
+    state = agent.attend(jax.random.key(5), state, obs)
+    once, twice = (agent.member_values(state, member, obs, jax.random.key(k)) for k in (6, 7))
+    np.testing.assert_array_equal(once, twice)
+    never = jnp.int32(DEPTH - 1)  # top right, unreachable: asleep since the last flush
+    once, twice = (agent.member_values(state, member, never, jax.random.key(k)) for k in (6, 7))
+    assert not np.array_equal(once, twice)
+
+
+def test_rows_sleep_where_it_is_exact_and_pays():
+    large, small = IndexSpace(row_learning.PAYS_FROM), IndexSpace(row_learning.PAYS_FROM - 1)
+    ensemble = langevin_dqn.preset("ensemble_langevin_dqn")
+
+    def sleeps(config, space):
+        return langevin_dqn.make_agent(config, space=space).structure.sleeping_rows
+
+    assert sleeps(ensemble, large)
+    assert not sleeps(ensemble, small)
+    assert not sleeps(ensemble, ArraySpace((1000,)))
+    assert not sleeps(langevin_dqn.preset("langevin_dqn"), large)  # regularised
+    assert not sleeps(langevin_dqn.preset("ensemble_langevin_dqn", "released"), large)  # the prior moves
+    with pytest.raises(UserError, match="regularizer"):
+        sleeps(langevin_dqn.preset("langevin_dqn", row_updates="sleeping"), large)
+
+
+def test_a_sweep_compiles_once():
+    """Learning rate, noise, discount, seed and mapping seed are traced: no new program for another value."""
+    langevin_dqn.train("ensemble_langevin_dqn", "deep_sea:depth=4", seed=0, episodes=6, members=2)
+    before = _run_chunk._cache_size()
+    for seed, changes in enumerate(({"learning_rate": 1e-2}, {"noise_variance": 1e-6}, {"discount": 0.9})):
+        env = f"deep_sea:depth=4,mapping_seed={seed}"
+        langevin_dqn.train("ensemble_langevin_dqn", env, seed=seed, episodes=6, members=2, **changes)
+    assert _run_chunk._cache_size() == before
