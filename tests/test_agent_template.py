@@ -284,9 +284,10 @@ def td_slopes(transition, theta, target, prior, config):
 PICTURES = ArraySpace((2, 3))
 CASES = {
     "dqn": {"discount": 0.9},
-    "boot_dqn": {"members": 2, "insertion_probability": 1.0, "discount": 0.8},
-    "langevin_dqn": {"noise_variance": 0.0, "loss_scale": 0.5},
-}
+    "boot_dqn": {
+        "members": 2, "insertion_probability": 1.0, "discount": 0.8, "loss_scale": 0.5, "negative_slope": 0.1,
+    },
+}  # fmt: skip
 
 
 def two_transitions():
@@ -528,6 +529,17 @@ def test_equal_members_are_parted_by_noise():
     after = learn(agent, key(0), state, replay).params
     for leaf in jax.tree.leaves(after):
         assert not np.array_equal(leaf[0], leaf[1])
+
+
+def test_a_member_without_data_does_not_learn():
+    """alg3 samples each member's own buffer; while that is empty there is nothing to learn from."""
+    agent = small("boot_dqn", members=2)
+    state = begin(agent)
+    replays = (fill(agent, state, SPACE, s, repeated(np.int32(1), 0, 0.7, np.int32(2), True, 1)) for s in range(20))
+    replay = next(replay for replay in replays if replay.size.tolist() == [0, 1])
+    after = learn(agent, key(0), state, replay).params
+    assert same_bits(member_of(after, 0), member_of(state.params, 0))
+    assert not same_bits(member_of(after, 1), member_of(state.params, 1))
 
 
 def test_learning_is_a_function_of_the_key():

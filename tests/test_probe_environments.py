@@ -18,7 +18,7 @@ from langevin_dqn.optimizers import noise
 
 AGENTS = ("dqn", "langevin_dqn", "boot_dqn", "ensemble_langevin_dqn")
 READINGS = {"langevin_dqn": "released"}  # the others: paper
-STEPS, UPDATES_PER_STEP, AVERAGED = 200, 4, 100
+STEPS, UPDATES_PER_STEP, AVERAGED = 120, 4, 50
 
 #: True values by state, where there is one action.
 VALUES = {"probe_value": {0: 1.0}, "probe_state": {0: -1.0, 1: 1.0}, "probe_bootstrap": {0: 1.0, 1: 1.0}}

@@ -5,6 +5,7 @@ generator; where a test makes k of them, each has LEVEL / k. ``benchmarks/noise_
 looks much closer.
 """
 
+from contextlib import nullcontext
 from functools import partial
 
 import jax
@@ -66,7 +67,7 @@ def test_bits_do_not_change_between_versions():
     words = [noise.mix(jnp.arange(3, dtype=jnp.uint32), jnp.uint32([1, 2]))]
     words += [jax.random.key_data(k) for k in (key(0), jax.random.fold_in(key(0), 5), jax.random.split(key(0))[1])]
     assert np.concatenate(words).tolist() == [
-        305825672, 0, 0, 602475882, 436094062, 609137146, 1071262022, 0, 0,
+        305825672, 1658632263, 950000047, 602475882, 436094062, 609137146, 1071262022, 2639678193, 3340867756,
     ]  # fmt: skip
 
 
@@ -208,13 +209,17 @@ def test_integers_below_nothing_are_zero():
 
 @pytest.mark.parametrize("wrap", ["jit", "vmap"])
 def test_jax_random_takes_the_generator(wrap):
-    """normal, uniform and randint over 100 keys, LEVEL for each."""
+    """normal, uniform and randint over 10 keys, LEVEL for each."""
 
     def draw(k):
         a, b, c = jax.random.split(jax.random.fold_in(k, 7), 3)
-        return jax.random.normal(a, (2000,)), jax.random.uniform(b, (2000,)), jax.random.randint(c, (2000,), -3, 4)
+        return (
+            jax.random.normal(a, (20_000,)),
+            jax.random.uniform(b, (20_000,)),
+            jax.random.randint(c, (20_000,), -3, 4),
+        )
 
-    keys = jax.random.split(key(9), 100)
+    keys = jax.random.split(key(9), 10)
     if wrap == "vmap":
         z, u, i = (np.asarray(x).ravel() for x in jax.vmap(draw)(keys))
     else:
@@ -230,7 +235,7 @@ def test_bit_widths(width):
     """The two ends of every width are uniform: chi-square over 64 bins, LEVEL for each end."""
     if width == 64 and not hasattr(jax, "enable_x64"):
         pytest.skip("this JAX has no jax.enable_x64")
-    with jax.enable_x64(True) if width == 64 else jax.ensure_compile_time_eval():
+    with jax.enable_x64(True) if width == 64 else nullcontext():
         words = np.asarray(jax.random.bits(key(width), (50, 2000), f"uint{width}"))
     assert words.dtype == np.dtype(f"uint{width}")
     assert words.shape == (50, 2000)
