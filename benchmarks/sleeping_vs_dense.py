@@ -1,6 +1,6 @@
 """Learning times with sleeping rows beside those of the dense step, and two-sample tests.
 
-    python benchmarks/sleeping_vs_dense.py --seeds 20 --depth 20
+python benchmarks/sleeping_vs_dense.py --seeds 20 --depth 20
 """
 
 import json
@@ -38,7 +38,8 @@ def main(args: Args) -> None:
     for offset, mode in enumerate(("dense", "sleeping")):
         seeds = range(offset * args.seeds, (offset + 1) * args.seeds)
         jobs = [
-            Job("ensemble_langevin_dqn", env, seed, args.episodes, "paper", True, {"row_updates": mode}) for seed in seeds
+            Job("ensemble_langevin_dqn", env, seed, args.episodes, "paper", True, {"row_updates": mode})
+            for seed in seeds
         ]
         # A run that never learned ties with the others that did not, above all that did.
         times[mode] = sorted(result.learning_time or args.episodes + 1 for _, result in run_jobs(jobs))

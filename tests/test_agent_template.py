@@ -308,8 +308,7 @@ def one_update(request):
     # Random biases keep units alive, and off the kink of ReLU, where a difference quotient is no guide.
     shift = partial(_shifted, np.random.default_rng(1))
     other = begin(agent, seed=1, space=PICTURES, actions=3)
-    prior = shift(state.prior)
-    state = state._replace(params=shift(state.params), target=shift(other.params), prior=prior, target_prior=prior)
+    state = state._replace(params=shift(state.params), target=shift(other.params), prior=shift(state.prior))
     transitions = two_transitions()
     replay = fill(agent, state, PICTURES, 0, transitions)
     after = learn_often(agent, keys(6, 400), state, replay)

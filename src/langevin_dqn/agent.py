@@ -260,12 +260,10 @@ class Agent:
         """One update step: alg2 for every member, then the target every ``target_period`` steps."""
         if self.structure.sleeping_rows:
             return row_learning.learn(self, key, state, buffer)
-        members = self.structure.members
         batch_key, noise_key, prior_key = jax.random.split(key, 3)
-        batch = replay.sample(batch_key, buffer, members, self.structure.batch_size, self.structure.shared_minibatch)
-        num_data = jnp.broadcast_to(jnp.maximum(buffer.size, 1).astype(jnp.float32), (members,))
+        batch, num_data = self.minibatches(batch_key, buffer)
         params, optimizer, loss = jax.vmap(self._update)(
-            jax.random.split(noise_key, members),
+            jax.random.split(noise_key, self.structure.members),
             state.params,
             state.target,
             state.prior if self.structure.prior_noise else None,
@@ -274,26 +272,39 @@ class Agent:
             batch,
             num_data,
         )
-        updates = state.updates + 1
-        sync = updates % self.hyper.target_period == 0
+        state = self.counted(state, loss)
 
         def synced(new, old):
-            return jax.tree.map(lambda n, o: jnp.where(sync, n, o), new, old)
+            return jax.tree.map(lambda n, o: jnp.where(self.copies_target(state), n, o), new, old)
 
         prior, target_prior = state.prior, state.target_prior
         if self.structure.prior_noise:
             prior = self._perturb_prior(prior_key, prior, optimizer.count, num_data)
             target_prior = synced(prior, target_prior)
-        failed = jnp.where(jnp.isfinite(loss).all(), 0, updates)
         return state._replace(
             params=params,
             target=synced(params, state.target),
             prior=prior,
             target_prior=target_prior,
             optimizer=optimizer,
-            updates=updates,
-            nonfinite_update=jnp.where(state.nonfinite_update > 0, state.nonfinite_update, failed),
         )
+
+    def minibatches(self, key: jax.Array, buffer: Replay) -> tuple[Transition, jax.Array]:
+        """Line 1 of alg2 for every member: its minibatch, and its |D|."""
+        s = self.structure
+        batch = replay.sample(key, buffer, s.members, s.batch_size, s.shared_minibatch)
+        return batch, jnp.broadcast_to(jnp.maximum(buffer.size, 1).astype(jnp.float32), (s.members,))
+
+    def counted(self, state: AgentState, loss: jax.Array) -> AgentState:
+        """The state with one more update on its counter, and a note if its loss was not finite."""
+        updates = state.updates + 1
+        failed = jnp.where(jnp.isfinite(loss).all(), 0, updates)
+        first = jnp.where(state.nonfinite_update > 0, state.nonfinite_update, failed)
+        return state._replace(updates=updates, nonfinite_update=first)
+
+    def copies_target(self, state: AgentState) -> jax.Array:
+        """True if the update just counted is one after which the target is copied."""
+        return state.updates % self.hyper.target_period == 0
 
     def optimizer(self) -> optax.GradientTransformationExtraArgs:
         h = self.hyper

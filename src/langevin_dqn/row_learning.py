@@ -77,26 +77,18 @@ def learn(agent: "Agent", key: jax.Array, state: "AgentState", buffer: replay.Re
 
 
 def _learn(agent: "Agent", key: jax.Array, state: "AgentState", buffer: replay.Replay) -> "AgentState":
-    members = agent.structure.members
-    batch_key, noise_key, _ = jax.random.split(key, 3)  # the minibatches of the dense step
-    batch = replay.sample(batch_key, buffer, members, agent.structure.batch_size, agent.structure.shared_minibatch)
-    num_data = jnp.broadcast_to(jnp.maximum(buffer.size, 1).astype(jnp.float32), (members,))
+    batch_key, noise_key, _ = jax.random.split(key, 3)  # the same minibatches as in the dense step
+    batch, num_data = agent.minibatches(batch_key, buffer)
+    keys = jax.random.split(noise_key, agent.structure.members)
     params, optimizer, loss = jax.vmap(lambda *xs: _update(agent, *xs))(
-        jax.random.split(noise_key, members), state.params, state.target[1], state.optimizer, batch, num_data
+        keys, state.params, state.target[1], state.optimizer, batch, num_data
     )
-    updates = state.updates + 1
-    sync = updates % agent.hyper.target_period == 0
+    state = agent.counted(state, loss)
+    sync = agent.copies_target(state)
     target_rest = jax.tree.map(lambda new, old: jnp.where(sync, new, old), params[1], state.target[1])
     clock = optimizer.clock
     clock = clock._replace(sync=jnp.where(sync, clock.now, clock.sync))
-    failed = jnp.where(jnp.isfinite(loss).all(), 0, updates)
-    return state._replace(
-        params=params,
-        target=(None, target_rest),
-        optimizer=optimizer._replace(clock=clock),
-        updates=updates,
-        nonfinite_update=jnp.where(state.nonfinite_update > 0, state.nonfinite_update, failed),
-    )
+    return state._replace(params=params, target=(None, target_rest), optimizer=optimizer._replace(clock=clock))
 
 
 def attend(agent: "Agent", key: jax.Array, state: "AgentState", obs: jax.Array) -> "AgentState":

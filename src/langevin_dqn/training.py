@@ -282,8 +282,8 @@ def _run_chunk(
 
 
 def _learn(agent: Agent, schedule: Schedule, key, state: AgentState, replay: Replay, steps) -> AgentState:
-    """U updates for each of ``steps`` environment steps, once there is enough data."""
-    ready = replay.size.max() >= schedule.min_replay_size
+    """U updates for each of ``steps`` environment steps, once every buffer has enough data."""
+    ready = replay.size.min() >= schedule.min_replay_size
     count = jnp.where(ready, schedule.updates_per_step * steps, 0)
     return agent.learn_many(key, state, replay, count)
 

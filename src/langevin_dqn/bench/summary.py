@@ -41,6 +41,31 @@ def ratios(contestants: Sequence[Contestant], members: int = 5) -> list[dict[str
     return [row | {"ratio": round(row["ratio"], 2)} for row in rows]
 
 
+def markdown(report: dict[str, Any]) -> str:
+    """The whole report as Markdown tables."""
+    lines = ["| what | depth | members | µs per member update | quartiles |", "|---|---|---|---|---|"]
+    for row in report["updates"]:
+        low, high = row["quartiles"]
+        name = STYLES[row["name"]][2] if row["name"] in STYLES else row["name"]
+        lines.append(
+            f"| {name} | {row['depth'] or ''} | {row['members']} | {row['microseconds']:.0f} | {low:.0f}–{high:.0f} |"
+        )
+    lines += ["", "| ratio, for Ensemble Langevin DQN with 5 members | depth | times |", "|---|---|---|"]
+    lines += [f"| {row['what']} | {row['depth']} | {row['ratio']:.2f} |" for row in report["ratios"]]
+    lines += ["", *(f"- {line}" for line in sentences(report))]
+    return "\n".join(lines)
+
+
+def sentences(report: dict[str, Any]) -> list[str]:
+    """Memory, start-up and solving, a line each."""
+    lines = [f"peak memory, depth 50, full buffer, 5 members: {report['peak_memory_mb']:.0f} MB"]
+    lines += [f"{name}: {seconds:.2f} s" for name, seconds in report["startup_seconds"].items()]
+    for o in report["solving"]:
+        episodes = f"learned at episode {o['episodes']}" if o["episodes"] else "not learned"
+        lines.append(f"depth {o['depth']}, {o['name']}: {episodes}, {o['seconds']:.0f} s")
+    return lines
+
+
 def cost_against_depth(contestants: Sequence[Contestant], path: Path) -> None:
     """Cost of a member update against depth, both on logarithmic axes."""
     import matplotlib

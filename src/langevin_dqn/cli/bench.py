@@ -19,7 +19,7 @@ class Args:
     quick: bool = False
     """Depths 10 and 50 only, and no solving: under 90 seconds."""
     out: str = "out/bench"
-    """Folder for bench.json and bench.png."""
+    """Folder for bench.json, bench.md and bench.png."""
     repeats: int | None = None
     """Rounds; 9 by default, 3 with --quick."""
     solve_limit: float = 120.0
@@ -56,7 +56,8 @@ def main(args: Args) -> int:
     (out / "bench.json").write_text(json.dumps(report, indent=1) + "\n")
     summary.cost_against_depth(contestants, out / "bench.png")
     _print(report)
-    print(f"wrote {out / 'bench.json'} and {out / 'bench.png'}")
+    (out / "bench.md").write_text(summary.markdown(report) + "\n")
+    print(f"wrote bench.json, bench.md and bench.png to {out}")
     return 0
 
 
@@ -104,6 +105,8 @@ def _print(report: dict[str, Any]) -> None:
     from rich.console import Console
     from rich.table import Table
 
+    from langevin_dqn.bench.summary import sentences
+
     console = Console()
     table = Table("what", "depth", "members", "µs per member update", "quartiles", title="Updates")
     for row in report["updates"]:
@@ -120,12 +123,7 @@ def _print(report: dict[str, Any]) -> None:
     for row in report["ratios"]:
         table.add_row(row["what"], str(row["depth"]), f"{row['ratio']:.2f}")
     console.print(table)
-    lines = [f"peak memory, depth 50, full buffer, 5 members: {report['peak_memory_mb']:.0f} MB"]
-    lines += [f"{name}: {seconds:.2f} s" for name, seconds in report["startup_seconds"].items()]
-    for o in report["solving"]:
-        episodes = f"learned at episode {o['episodes']}" if o["episodes"] else "not learned"
-        lines.append(f"depth {o['depth']}, {o['name']}: {episodes}, {o['seconds']:.0f} s")
-    for line in lines:
+    for line in sentences(report):
         console.print(line, highlight=False)
 
 

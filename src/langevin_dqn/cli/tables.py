@@ -33,8 +33,10 @@ def seeds_table(results: Sequence[Result]) -> None:
         )
     console.print(table)
     solved = sum(r.solved for r in results)
+    diverged = sum(bool(r.diverged) for r in results)
+    failures = f" ({diverged} diverged)" if diverged else ""
     console.print(
-        f"{solved} of {len(results)} seeds learned; median learning time {median_learning_time(results)} episodes",
+        f"{solved} of {len(results)} seeds learned{failures}; median learning time {median_learning_time(results)} episodes",
         highlight=False,
     )
     for r in results:
