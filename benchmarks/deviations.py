@@ -49,11 +49,19 @@ def variants(agent: str, base: str) -> dict[str, dict]:
     here, there = preset(agent, base).to_dict(), preset(agent, other).to_dict()
     rows: dict[str, dict] = {f"as in `{base}`": {}}
     for name, value in there.items():
+        if name in without_effect(here):
+            continue
         names = [n for n in TOGETHER.get(name, (name,)) if here[n] != there[n]]
         if value != here[name] and names:
             rows[", ".join(f"`{n}` {show(here[n])} → {show(there[n])}" for n in names)] = {n: there[n] for n in names}
     rows[f"as in `{other}`"] = {n: there[n] for n in there if there[n] != here[n]}
     return rows
+
+
+def without_effect(config: dict) -> set[str]:
+    """Fields that say nothing about an agent with one member, or with p = 1."""
+    alone = {"shared_minibatch", "mean_over_members"} if config["members"] == 1 else set()
+    return alone | ({"insertion"} if config["insertion_probability"] == 1 else set())
 
 
 def show(value) -> str:

@@ -1,5 +1,7 @@
 """The agent with sleeping rows against the agent with dense steps."""
 
+from functools import partial
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -14,6 +16,8 @@ from langevin_dqn.optimizers import noise
 from langevin_dqn.training import _run_chunk
 
 DEPTH = 6
+#: Programs this small are compiled for longer than they run.
+quick_jit = partial(jax.jit, compiler_options={"xla_backend_optimization_level": 0})
 
 
 def key(seed: int):
@@ -24,7 +28,7 @@ def key(seed: int):
 ENV = langevin_dqn.make_env(f"deep_sea:depth={DEPTH}")
 
 
-@jax.jit
+@quick_jit
 def filled(agent: Agent, state, replay, fill_key):
     """A buffer of random episodes."""
 
@@ -41,18 +45,18 @@ def filled(agent: Agent, state, replay, fill_key):
     return jax.lax.scan(episode, replay, jax.random.split(fill_key, 20))[0]
 
 
-@jax.jit
+@quick_jit
 def everywhere(agent: Agent, state):
     return jax.vmap(lambda cell: agent.q_values(state, cell))(jnp.arange(DEPTH**2))
 
 
-learn_many = jax.jit(Agent.learn_many)
+learn_many = quick_jit(Agent.learn_many)
 
 
 def prepared(name: str, mode: str, **changes):
     config = langevin_dqn.preset(name, row_updates=mode, **changes)
     agent = langevin_dqn.make_agent(config, space=ENV.observation_space)
-    state = jax.jit(lambda agent, k: agent.init(k, ENV.observation_space, 2))(agent, key(1))
+    state = quick_jit(lambda agent, k: agent.init(k, ENV.observation_space, 2))(agent, key(1))
     replay = agent.init_replay(ENV.observation_space, 2, capacity=200)
     return agent, state, filled(agent, state, replay, key(2))
 
