@@ -29,7 +29,7 @@ class Args:
     """Depth of the sea."""
     seeds: int = 4
     """Seeds per agent."""
-    episodes: int = 500
+    episodes: int = 1000
     """Episodes per seed."""
     plot: Path | None = None
     """Where to write the learning curves."""

@@ -216,6 +216,17 @@ def test_oldest_out():
     assert sorted(np.asarray(replay.data.reward[0]).tolist()) == list(range(13, 21))
 
 
+def test_each_members_buffer_is_without_gaps():
+    """With p = ½ each buffer holds, in order and side by side, what its member was given."""
+    agent = small("boot_dqn", members=2)
+    replay = fill(agent, begin(agent), SPACE, 0, numbered(40))
+    held = [np.asarray(replay.data.reward[m, : replay.size[m]]) for m in range(2)]
+    for rewards in held:
+        assert 8 < len(rewards) < 32
+        assert (np.diff(rewards) > 0).all()
+    assert not np.array_equal(*held)
+
+
 def test_random_out():
     """The newest stays; each transition survives each later one with chance 1-1/8. z < 5 for each, level 1e-5."""
     agent, trials = small("dqn", buffer_size=8, buffer_discipline="random"), 2000
@@ -393,7 +404,12 @@ def test_index_observations_equal_their_pictures():
 def noisy_updates():
     """4,000 first updates of two members with unlike buffers, each buffer holding one transition many times."""
     config = preset("ensemble_langevin_dqn", hidden=(5, 4), batch_size=8, members=2).replace(
-        noise_variance=0.5, regularizer=2.0, adam_eps=1.0, learning_rate=0.5, insertion_probability=0.5, prior_scale=0.0
+        noise_variance=0.5,
+        regularizer=40.0,
+        adam_eps=1.0,
+        learning_rate=0.5,
+        insertion_probability=0.5,
+        prior_scale=0.0,
     )
     agent = make_agent(config)
     state = begin(agent)
