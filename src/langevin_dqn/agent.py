@@ -91,7 +91,7 @@ class AgentState(NamedTuple):
         params: θ.
         target: θ_target.
         prior: parameters of the prior networks; outside what the optimizer receives.
-        target_prior: the prior as of the last copy; the same unless ``prior_noise`` is on.
+        target_prior: the prior as of the last copy where ``prior_noise`` moves it, else None.
         optimizer: the moments of alg4.
         member: who acts in this episode.
         episode: episodes begun.
@@ -172,7 +172,12 @@ class Agent:
         ``key`` matters for sleeping rows only: their noise since they were last read is
         drawn with it, and left out without it.
         """
-        return jnp.stack([self.member_values(state, m, obs, key) for m in range(self.structure.members)])
+
+        def one(member):
+            own_key = None if key is None else jax.random.fold_in(key, member)
+            return self.member_values(state, member, obs, own_key)
+
+        return jax.vmap(one)(jnp.arange(self.structure.members))
 
     def member_values(self, state: AgentState, member, obs: jax.Array, key: jax.Array | None = None) -> jax.Array:
         """Q of one member at one observation, prior included: (actions,)."""
@@ -290,10 +295,17 @@ class Agent:
         )
 
     def minibatches(self, key: jax.Array, buffer: Replay) -> tuple[Transition, jax.Array]:
-        """Line 1 of alg2 for every member: its minibatch, and its |D|."""
+        """Line 1 of alg2 for every member: its minibatch, and its |D|.
+
+        A member that has no data yet must not move: its samples are masked, and an
+        infinite |D| leaves it without noise.
+        """
         s = self.structure
         batch = replay.sample(key, buffer, s.members, s.batch_size, s.shared_minibatch)
-        return batch, jnp.broadcast_to(jnp.maximum(buffer.size, 1).astype(jnp.float32), (s.members,))
+        size = jnp.broadcast_to(buffer.size.astype(jnp.float32), (s.members,))
+        if s.bootstraps:
+            batch = batch._replace(mask=jnp.broadcast_to(size[:, None] > 0, batch.reward.shape).astype(jnp.float32))
+        return batch, jnp.where(size > 0, size, jnp.inf)
 
     def counted(self, state: AgentState, loss: jax.Array) -> AgentState:
         """The state with one more update on its counter, and a note if its loss was not finite."""

@@ -30,7 +30,9 @@ def first_success(returns: np.ndarray, max_return: float) -> int | None:
     return int(np.argmax(reached)) + 1 if reached.any() else None
 
 
-def success_share(returns: np.ndarray, max_return: float, last: int = 100) -> float:
-    """Share of the last episodes that earned at least half of the best return."""
+def success_share(returns: np.ndarray, max_return: float, last: int = 100) -> float | None:
+    """Share of the last episodes that earned at least half of a positive best return."""
+    if max_return <= 0:
+        return None
     tail = np.asarray(returns)[-last:]
     return float(np.mean(tail >= 0.5 * max_return)) if tail.size else 0.0

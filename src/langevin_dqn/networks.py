@@ -54,7 +54,7 @@ def mlp(hidden: tuple[int, ...] = (50, 50), negative_slope: float = 0.0) -> Netw
         bias, layers = rest
         x = row + bias
         for weights, b in layers:
-            x = jnp.where(x >= 0, x, negative_slope * x) @ weights + b
+            x = jnp.where(x > 0, x, negative_slope * x) @ weights + b
         return x
 
     def apply(params, obs):

@@ -60,7 +60,7 @@ class Result:
     updates: int
     seconds: float
     diverged: str | None = None
-    """Why the run stopped early with parameters that are not finite, or None."""
+    """Why the run stopped early with parameters that are not finite, or None. What it had learned before stands."""
 
     @property
     def episodes(self) -> int:

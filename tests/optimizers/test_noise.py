@@ -12,6 +12,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from numpy.polynomial.polynomial import polyval
 from scipy import special, stats
 
 from langevin_dqn.optimizers import noise
@@ -86,12 +87,15 @@ def test_neighbouring_keys_are_unrelated(how):
 
 
 def test_parent_children_and_draws_are_unrelated():
+    """And no word of a child's key is among the parent's draws: a stream does not repeat a word."""
     parents = jax.random.split(key(5), 100)
     draws = windows(parents)
     children = windows(jax.vmap(jax.random.split)(parents)[:, 0])
     folded = windows(jax.vmap(lambda k: jax.random.fold_in(k, 0))(parents))
     for left, right in ((draws, children), (draws, folded), (children, folded)):
         assert_unrelated(left, right, 3)
+    words = jax.random.key_data(jax.random.split(parents[0], 100))
+    assert not np.isin(words, draws[0]).any()
 
 
 def test_one_bit_of_the_key_or_the_counter_flips_half_of_the_bits():
@@ -138,6 +142,17 @@ def test_normals_are_the_quantiles_of_their_bits():
     assert np.abs(z / exact - 1).max() < 1e-5
     assert np.diff(z).max() < 1e-6
     assert 5.41 < z.max() < 5.42
+
+
+def test_tables_of_the_polynomials():
+    """Each by itself: an error in the logarithm hardly shows in the normals."""
+    f = np.linspace(np.sqrt(0.5) - 1, np.sqrt(2) - 1, 10_000)
+    assert np.abs(polyval(f, noise._LOG) * f / np.log1p(f) - 1).max() < 6e-7
+    t = np.linspace(1e-3, 4, 10_000)
+    x = np.sqrt(-np.expm1(-t * t))
+    exact = -special.ndtri(np.exp(-t * t) / (1 + x) / 2) / x
+    assert np.abs(polyval(t - 2, noise._RATIO) / exact - 1).max() < 6e-6
+    np.testing.assert_allclose(noise._polynomial(noise._RATIO, np.float32(t - 2)), exact, rtol=1e-5)
 
 
 def test_the_last_bit_is_the_sign_and_the_next_eight_are_idle():
@@ -241,6 +256,8 @@ def test_bit_widths(width):
     assert words.shape == (50, 2000)
     for six in (words >> (width - 6), words & 63):
         assert stats.chisquare(np.bincount(six.ravel().astype(int), minlength=64)).pvalue > LEVEL / 2
+    if width == 64:
+        assert_unrelated((words >> 32).astype(np.uint32), words.astype(np.uint32))
 
 
 def test_shapes_without_elements():

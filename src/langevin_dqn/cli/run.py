@@ -87,12 +87,14 @@ def main(args: Args) -> int:
         Job(args.agent, args.env, seed, args.episodes, args.preset, args.stop_when_solved, changes) for seed in seeds
     ]
     results: dict[int, Any] = {}
+    printed = 0
     with Board(jobs, sys.stderr) as board:
         for index, result in run_jobs(jobs, workers=args.workers, progress=board.update):
             results[index] = result
             board.finish(index, result)
-            if args.json:
-                print(json.dumps(result.to_dict()), flush=True)
+            while args.json and printed in results:  # in the order of the seeds, each as soon as it can be
+                print(json.dumps(results[printed].to_dict()), flush=True)
+                printed += 1
     ordered = [results[i] for i in sorted(results)]
     if not args.json:
         from langevin_dqn.cli.tables import seeds_table

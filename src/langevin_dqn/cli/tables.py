@@ -35,10 +35,8 @@ def seeds_table(results: Sequence[Result]) -> None:
     solved = sum(r.solved for r in results)
     diverged = sum(bool(r.diverged) for r in results)
     failures = f" ({diverged} diverged)" if diverged else ""
-    console.print(
-        f"{solved} of {len(results)} seeds learned{failures}; median learning time {median_learning_time(results)} episodes",
-        highlight=False,
-    )
+    median = f"median learning time {median_learning_time(results)} episodes"
+    console.print(f"{solved} of {len(results)} seeds learned{failures}; {median}", highlight=False)
     for r in results:
         if r.diverged:
             console.print(f"seed {r.seed} diverged: {r.diverged}", highlight=False, soft_wrap=True)
