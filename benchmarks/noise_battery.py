@@ -174,18 +174,18 @@ def powers(z: np.ndarray) -> np.ndarray:
 def distribution(count: int, samples: int, seed: int) -> list[dict]:
     """The normals of all four streams against the 2^24 equally likely values there are."""
     magnitude = np.arange(2**23, dtype=np.uint32) << 9
-    grid = np.concatenate([np.asarray(noise.normal_from_bits(magnitude | sign)) for sign in np.uint32([0, 1])])
+    grid = np.concatenate([np.asarray(noise.normal_from_bits(jnp.asarray(magnitude | sign))) for sign in (0, 1)])
     exact = {k: float(np.mean(grid.astype(np.float64) ** k)) for k in range(1, 13)}
     tails = (4.0, 4.5, 5.0)
     sums, counts, beyond, n = np.zeros(6), np.zeros(BINS), np.zeros(3, int), 0
     ks: list[float] = []
-    window_sums: list[np.ndarray] = []
+    window_sums: list[list[np.ndarray]] = []
     for name in STREAMS:
         for i, z in enumerate(chunks(name, seed, noise.normal_from_bits)):
             n += z.size
             sums, counts = sums + powers(z), counts + bins(z)
             beyond += [np.count_nonzero(np.abs(z) > t) for t in tails]
-            window_sums.append(z.sum(1, dtype=np.float64) / math.sqrt(WINDOW))
+            window_sums.append([x.sum(1, dtype=np.float64) for x in (z, (z * z - 1) / math.sqrt(2))])
             if i < samples:
                 ks.append(stats.kstest(z.ravel()[: 2**20].astype(np.float64), "norm", method="asymp").pvalue)
             if (i + 1) * z.size * len(STREAMS) >= count:
@@ -205,9 +205,11 @@ def distribution(count: int, samples: int, seed: int) -> list[dict]:
         rows.append(add(f"beyond ±{t:g}", n, value, {"binomial": stats.binomtest(seen, n, share).pvalue}))
     value = f"{len(ks)} p-values in [{min(ks):.2g}, {max(ks):.5g}]"
     rows.append(add("KS, 2^20 each", len(ks) * 2**20, value, {"KS of p": stats.kstest(ks, "uniform").pvalue}))
-    all_sums = np.concatenate(window_sums)
-    p = {"KS": stats.kstest(all_sums, "norm").pvalue}
-    rows.append(add("sums over windows", n, f"variance {all_sums.var():.4f} of {all_sums.size}", p))
+    squares = np.concatenate(window_sums, axis=1) ** 2 / WINDOW
+    variance, windows = squares.mean(1), squares.shape[1]
+    p = {name: two_sided((v - 1) / math.sqrt(2 / windows)) for name, v in zip(("z", "z^2"), variance, strict=True)}
+    value = "variance {:.4f}, of z^2 {:.4f}, of {}".format(*variance, windows)
+    rows.append(add("sums over windows", n, value, p))
     return rows
 
 
@@ -314,14 +316,14 @@ def known_structure(count: int, seed: int) -> list[dict]:
     repeats = windows = 0
     for chunk in itertools.islice(chunks("updates", seed), count):
         ordered = np.sort(chunk, axis=1)
-        repeats, windows = repeats + np.count_nonzero(ordered[:, 1:] == ordered[:, :-1]), windows + len(chunk)
+        repeats, windows = repeats + int((ordered[:, 1:] == ordered[:, :-1]).sum()), windows + len(chunk)
     expected = windows * WINDOW * (WINDOW - 1) / 2**33
     rows = [row("updates", "repeated words", windows * WINDOW, f"{repeats} (random: {expected:.0f})", {})]
     rng, n, dots, lags = np.random.default_rng(seed), 2**16, [], []
     for key in jnp.asarray(rng.integers(2**32, size=(64, 2), dtype=np.uint32)):
         multiplier = int(noise._finish(key[0] ^ np.uint32(0x9E3779B9), key[1])) | 1  # as in noise.mix
         lag = DELTA * pow(multiplier, -1, 2**32) % 2**32
-        counter = np.arange(n, dtype=np.uint32)
+        counter = jnp.arange(n, dtype=jnp.uint32)
         z, far = (noise.normal_from_bits(noise.mix(c, key)) for c in (counter, counter + np.uint32(lag)))
         dots.append(float(jnp.dot(z, far)) / n)
         lags.append(min(lag, 2**32 - lag))

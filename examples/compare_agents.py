@@ -59,7 +59,7 @@ def main(args: Args) -> None:
     agents_table(groups, f"Deep sea of depth {args.depth}, {args.seeds} seeds, {args.episodes} episodes")
     if args.plot:
         args.plot.parent.mkdir(parents=True, exist_ok=True)
-        caption = f"deep sea of depth {args.depth}, {args.seeds} seeds (median; range as a band)"
+        caption = f"deep sea of depth {args.depth}, {args.seeds} seeds (median; quartiles as a band)"
         print(f"wrote {learning_curves(groups, args.plot, caption)}")
 
 

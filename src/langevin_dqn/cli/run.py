@@ -101,7 +101,7 @@ def main(args: Args) -> int:
 
         seeds_table(ordered)
     if args.plot:
-        shown = "each seed up to where it stopped" if args.stop_when_solved else "median, range as a band"
+        shown = "each seed up to where it stopped" if args.stop_when_solved else "median, quartiles as a band"
         caption = f"{args.env}, {args.preset} preset, {len(seeds)} seeds ({shown})"
         path = figures.learning_curves({args.agent: ordered}, args.plot, caption)
         print(f"wrote {path}", file=sys.stderr)

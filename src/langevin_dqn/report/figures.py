@@ -73,7 +73,7 @@ def _draw(axes, curves: Sequence[np.ndarray], *, color: str, ls, label: str) -> 
     """Seeds of one length as a median and a band; runs that stopped early as a line each, up to where they stopped."""
     if len({len(curve) for curve in curves}) == 1:
         episodes = np.arange(1, len(curves[0]) + 1)
-        axes.fill_between(episodes, *np.quantile(curves, (0, 1), axis=0), color=color, alpha=0.15, lw=0)
+        axes.fill_between(episodes, *np.quantile(curves, (0.25, 0.75), axis=0), color=color, alpha=0.15, lw=0)
         axes.plot(episodes, np.median(curves, axis=0), color=color, ls=ls, lw=1.6, label=label)
         return
     for i, curve in enumerate(curves):
