@@ -30,7 +30,7 @@ class Args:
     seeds: int = 4
     """Seeds per agent."""
     episodes: int = 1000
-    """Episodes per seed."""
+    """Episodes per seed, at most; a seed stops once it has learned."""
     plot: Path | None = None
     """Where to write the learning curves."""
 
@@ -44,7 +44,7 @@ def main(args: Args) -> None:
 
     env = f"deep_sea:depth={args.depth}"
     jobs = [
-        Job(agent, env, seed, args.episodes, preset, changes={"updates_per_step": updates})
+        Job(agent, env, seed, args.episodes, preset, stop_when_solved=True, changes={"updates_per_step": updates})
         for agent, preset, updates in AGENTS
         for seed in range(args.seeds)
     ]
@@ -59,7 +59,7 @@ def main(args: Args) -> None:
     agents_table(groups, f"Deep sea of depth {args.depth}, {args.seeds} seeds, {args.episodes} episodes")
     if args.plot:
         args.plot.parent.mkdir(parents=True, exist_ok=True)
-        caption = f"deep sea of depth {args.depth}, {args.seeds} seeds (median; quartiles as a band)"
+        caption = f"deep sea of depth {args.depth}, {args.seeds} seeds (a line each, up to where it had learned)"
         print(f"wrote {learning_curves(groups, args.plot, caption)}")
 
 

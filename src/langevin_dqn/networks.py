@@ -53,8 +53,8 @@ def mlp(hidden: tuple[int, ...] = (50, 50), negative_slope: float = 0.0) -> Netw
     def head(rest, row):
         bias, layers = rest
         x = row + bias
-        for weights, b in layers:
-            x = jnp.where(x > 0, x, negative_slope * x) @ weights + b
+        for weights, b in layers:  # a unit at exactly 0 passes its gradient on
+            x = jnp.where(x >= 0, x, negative_slope * x) @ weights + b
         return x
 
     def apply(params, obs):

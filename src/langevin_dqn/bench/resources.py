@@ -6,14 +6,19 @@ import sys
 import tempfile
 import time
 
+# Linux counts what a process was before it became another program into ru_maxrss, so VmHWM where there is one.
 _MEMORY = """
 import resource, sys
+from pathlib import Path
 from langevin_dqn import machine
 machine.prepare()
 from langevin_dqn.bench import ours
 ours.build("ensemble_langevin_dqn", 50, 5, capacity=100_000)(1500)
-peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-print(peak / (1024 if sys.platform != "darwin" else 1024**2))
+status = Path("/proc/self/status")
+if status.exists():
+    print(int(status.read_text().split("VmHWM:")[1].split()[0]) / 1024)
+else:
+    print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / (1024 if sys.platform != "darwin" else 1024**2))
 """
 
 

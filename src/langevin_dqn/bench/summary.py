@@ -90,7 +90,9 @@ def cost_against_depth(contestants: Sequence[Contestant], path: Path) -> None:
         floor = find(contestants, FLOOR, 0, 5)
         if floor is not None:
             axes.axhline(floor.median, color="0.5", lw=0.8, ls=":")
-            axes.text(axes.get_xlim()[0], floor.median * 0.97, f" {FLOOR}", va="top", size=7, color="0.35")
+            axes.text(
+                0.02, floor.median * 0.97, FLOOR, transform=axes.get_yaxis_transform(), va="top", size=7, color="0.35"
+            )
         axes.set(xscale="log", yscale="log", xlabel="depth of the sea", ylabel="µs per member update")
         depths = sorted({c.depth for c in contestants if c.depth})
         axes.set_xticks(depths, [str(d) for d in depths])

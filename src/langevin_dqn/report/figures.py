@@ -56,11 +56,12 @@ def learning_curves(groups: dict[str, Sequence[Result]], path: str | Path, capti
         for name, results in groups.items():
             color, dashes, text = STYLES.get(name, (*_OTHER, name))
             legend = f"{text} ({sum(r.solved for r in results)} of {len(results)} seeds learned)"
-            curves = [_regret_per_episode(r) for r in results if r.max_return is not None and r.episodes]
-            _draw(axes, curves, color=color, ls=dashes, label=legend)
+            shown = [r for r in results if r.max_return is not None and r.episodes]
+            _draw(axes, shown, color=color, ls=dashes, label=legend)
         axes.axhline(metrics.LEARNED_SHARE, color="0.4", lw=0.8, ls=":")
         axes.text(1, metrics.LEARNED_SHARE, " learned below this line", va="bottom", size=7, color="0.35")
-        axes.set(xscale="log", xlabel="episode", ylabel="regret per episode", ylim=(0, None))
+        axes.set(xscale="log", xlabel="episode", ylabel="regret per episode")
+        axes.set_ylim(bottom=max(0.0, axes.get_ylim()[0] - 0.2))  # room for the legend
         axes.legend(frameon=False, fontsize=8, loc="lower left")
         if caption:
             figure.supxlabel(caption, size=7, color="0.35")
@@ -69,16 +70,18 @@ def learning_curves(groups: dict[str, Sequence[Result]], path: str | Path, capti
     return path
 
 
-def _draw(axes, curves: Sequence[np.ndarray], *, color: str, ls, label: str) -> None:
+def _draw(axes, results: Sequence[Result], *, color: str, ls, label: str) -> None:
     """Seeds of one length as a median and a band; runs that stopped early as a line each, up to where they stopped."""
+    curves = [_regret_per_episode(result) for result in results]
     if len({len(curve) for curve in curves}) == 1:
         episodes = np.arange(1, len(curves[0]) + 1)
         axes.fill_between(episodes, *np.quantile(curves, (0.25, 0.75), axis=0), color=color, alpha=0.15, lw=0)
         axes.plot(episodes, np.median(curves, axis=0), color=color, ls=ls, lw=1.6, label=label)
         return
-    for i, curve in enumerate(curves):
+    for i, (result, curve) in enumerate(zip(results, curves, strict=True)):
         axes.plot(np.arange(1, len(curve) + 1), curve, color=color, ls=ls, lw=1, label=None if i else label)
-        axes.plot(len(curve), curve[-1], "o", color=color, ms=3)
+        if result.solved:
+            axes.plot(len(curve), curve[-1], "o", color=color, ms=3)
 
 
 def _regret_per_episode(result: Result) -> np.ndarray:
