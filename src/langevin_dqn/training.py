@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -41,6 +41,8 @@ class Carry(NamedTuple):
     state: AgentState
     replay: Replay
     returns: jax.Array
+    lengths: jax.Array
+    measures: dict[str, jax.Array]
     steps: jax.Array  # of the last episode
     regret: jax.Array
     finite: jax.Array
@@ -48,7 +50,7 @@ class Carry(NamedTuple):
 
 @dataclass(frozen=True)
 class Result:
-    """What one seed did. ``returns`` has one entry per episode run."""
+    """What one seed did. ``returns``, ``lengths`` and each of ``measures`` have one entry per episode run."""
 
     agent: str
     env: str
@@ -59,6 +61,9 @@ class Result:
     returns: np.ndarray
     updates: int
     seconds: float
+    lengths: np.ndarray = field(default_factory=lambda: np.zeros(0, np.int32))
+    measures: dict[str, np.ndarray] = field(default_factory=dict)
+    """What each episode added to the columns bsuite logs for the environment."""
     diverged: str | None = None
     """Why the run stopped early with parameters that are not finite, or None. What it had learned before stands."""
 
@@ -171,6 +176,8 @@ def train(
             returns=np.asarray(carry.returns[:done]),
             updates=int(carry.state.updates),
             seconds=time.perf_counter() - started,
+            lengths=np.asarray(carry.lengths[:done]),
+            measures={name: np.asarray(values[:done]) for name, values in carry.measures.items()},
             diverged=diverged,
         )
 
@@ -225,10 +232,13 @@ def _cause(config: AgentConfig, carry: Carry, episode: int) -> str:
 @partial(jax.jit, static_argnums=3)
 def _begin(agent: Agent, environment: Environment, key: jax.Array, episodes: int) -> Carry:
     space, actions = environment.observation_space, environment.num_actions
+    measures = jax.eval_shape(lambda: environment.measure(environment.reset(key)[0]))
     return Carry(
         state=agent.init(jax.random.fold_in(key, 0), space, actions),
         replay=agent.init_replay(space, actions, capacity=episodes * environment.max_steps),
         returns=jnp.zeros(episodes),
+        lengths=jnp.zeros(episodes, jnp.int32),
+        measures={name: jnp.zeros(episodes) for name in measures},
         steps=jnp.int32(0),
         regret=jnp.float32(0),
         finite=jnp.bool_(True),
@@ -256,7 +266,7 @@ def _run_chunk(
         if not within:
             state = _learn(agent, schedule, learn_key, state, carry.replay, carry.steps)
         state = agent.begin_episode(begin_key, state)
-        state, replay, total, steps = _rollout(
+        state, replay, env_state, total, steps = _rollout(
             agent, environment, schedule, reset_key, steps_key, state, carry.replay, within
         )
         leaves = jax.tree.leaves(state.params)
@@ -265,6 +275,11 @@ def _run_chunk(
             state=state,
             replay=replay,
             returns=carry.returns.at[number - 1].set(total),
+            lengths=carry.lengths.at[number - 1].set(steps),
+            measures={
+                name: carry.measures[name].at[number - 1].set(value)
+                for name, value in environment.measure(env_state).items()
+            },
             steps=steps,
             regret=carry.regret + (best - total),
             finite=finite & (state.nonfinite_update == 0),
@@ -289,7 +304,7 @@ def _learn(agent: Agent, schedule: Schedule, key, state: AgentState, replay: Rep
 
 
 def _rollout(agent: Agent, environment: Environment, schedule, reset_key, key, state, replay, within: bool):
-    """One episode of alg3, lines 10-19: ``(state, replay, return, steps)``."""
+    """One episode of alg3, lines 10-19: ``(state, replay, env_state, return, steps)``."""
     env_state, obs = environment.reset(reset_key)
 
     def step(loop):
@@ -304,5 +319,5 @@ def _rollout(agent: Agent, environment: Environment, schedule, reset_key, key, s
         return state, replay, env_state, next_obs, total + reward, steps + 1, terminated | truncated
 
     loop = (state, replay, env_state, obs, jnp.float32(0), jnp.int32(0), jnp.bool_(False))
-    state, replay, _, _, total, steps, _ = lax.while_loop(lambda loop: ~loop[-1], step, loop)
-    return state, replay, total, steps
+    state, replay, env_state, _, total, steps, _ = lax.while_loop(lambda loop: ~loop[-1], step, loop)
+    return state, replay, env_state, total, steps

@@ -65,3 +65,11 @@ class Environment(Protocol):
     def dense(self, obs: jax.Array) -> jax.Array:
         """The array bsuite would show for ``obs``."""
         ...
+
+    def measure(self, state: Any) -> dict[str, jax.Array]:
+        """What the episode that ended in ``state`` adds to each of the columns bsuite logs for it.
+
+        Named as bsuite's columns are. ``best_episode`` is kept as a maximum over episodes,
+        every other column as a sum.
+        """
+        ...

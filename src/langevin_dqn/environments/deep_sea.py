@@ -17,6 +17,8 @@ DEFAULT_MAPPING_SEED = 42
 class DeepSeaState(NamedTuple):
     row: jax.Array
     column: jax.Array
+    bad: jax.Array  # left the diagonal by choice
+    treasure: jax.Array  # reached, noise apart
 
 
 @jax.tree_util.register_dataclass
@@ -56,11 +58,11 @@ class DeepSea:
 
     def reset(self, key: jax.Array) -> tuple[DeepSeaState, jax.Array]:
         del key
-        state = DeepSeaState(jnp.int32(0), jnp.int32(0))
+        state = DeepSeaState(jnp.int32(0), jnp.int32(0), jnp.bool_(False), jnp.bool_(False))
         return state, self._observe(state)
 
     def step(self, key: jax.Array, state: DeepSeaState, action: jax.Array):
-        row, column = state
+        row, column, bad, treasure = state
         last = self.depth - 1
         right = action == self.action_mapping[row, column]
         # Each reward is rounded once, from float64, so that it equals bsuite's in float32.
@@ -74,11 +76,19 @@ class DeepSea:
             moves_right = right & (jax.random.uniform(wind_key) > 1 / self.depth)
         # In the wind a failed move to the right stays in its column; a left move never fails.
         shift = jnp.where(moves_right, 1, jnp.where(right, 0, -1))
-        state = DeepSeaState(row + 1, jnp.clip(column + shift, 0, last))
+        state = DeepSeaState(
+            row + 1,
+            jnp.clip(column + shift, 0, last),
+            bad | (~right & (row == column)),
+            treasure | (right & (column == last)),
+        )
         return state, self._observe(state), reward, state.row == self.depth, jnp.bool_(False)
 
     def dense(self, obs: jax.Array) -> jax.Array:
         return jax.nn.one_hot(obs, self.depth**2, dtype=jnp.float32).reshape(self.depth, self.depth)
+
+    def measure(self, state: DeepSeaState) -> dict[str, jax.Array]:
+        return {"total_bad_episodes": state.bad, "denoised_return": state.treasure}
 
     def _observe(self, state: DeepSeaState) -> jax.Array:
         return jnp.where(state.row < self.depth, state.row * self.depth + state.column, self.depth**2)

@@ -63,6 +63,10 @@ class Probe:
     def dense(self, obs: jax.Array) -> jax.Array:
         return jax.nn.one_hot(obs, 2, dtype=jnp.float32)
 
+    def measure(self, state: jax.Array) -> dict[str, jax.Array]:
+        del state
+        return {}
+
 
 def probe(task: str = "value") -> Probe:
     """The probe of that name."""
