@@ -570,7 +570,7 @@ def test_learning_is_a_function_of_the_key():
 def trained():
     def run(seed, **changes):
         return langevin_dqn.train(
-            "ensemble_langevin_dqn", "deep_sea:depth=4", seed=seed, episodes=60, members=2, **changes
+            "ensemble_langevin_dqn", "deep_sea:depth=4", seed=seed, episodes=100, members=5, **changes
         )
 
     return run
@@ -585,14 +585,15 @@ def test_same_seed_same_returns(trained):
 
 def test_updates_come_before_each_episode(trained):
     """U updates for each step of the episode before; none before there is data (alg1, line 4)."""
-    assert trained(0).updates == 59 * 4
+    assert trained(0).updates == 99 * 4
 
 
 def test_it_learns_a_shallow_sea(trained):
-    result = trained(0)
-    assert result.solved
-    assert result.returns[-20:].mean() > 0.9
-    assert result.learning_time == langevin_dqn.metrics.learning_time(result.returns, 0.99)
+    """Seven of these eight seeds do; a uniform policy solves none in 100 episodes but by luck in the first four."""
+    results = [trained(seed) for seed in range(8)]
+    assert sum(r.returns[-20:].mean() > 0.9 for r in results) >= 6
+    for result in results:
+        assert result.learning_time == langevin_dqn.metrics.learning_time(result.returns, 0.99)
 
 
 def test_stop_when_solved(trained):

@@ -63,7 +63,13 @@ def prepared(name: str, mode: str, **changes):
 
 @pytest.mark.parametrize(
     ("name", "changes"),
-    [("dqn", {}), ("boot_dqn", {"members": 2}), ("dqn", {"debiased_drift": True, "target_period": 7})],
+    [
+        ("dqn", {}),
+        ("boot_dqn", {"members": 2}),
+        ("dqn", {"debiased_drift": True, "target_period": 7}),
+        ("dqn", {"target_period": 20, "batch_size": 30}),  # several blocks between copies, chunks not full
+        ("dqn", {"target_period": 1}),
+    ],
 )
 def test_without_noise_the_two_agents_are_the_same(name, changes):
     """Same keys, same minibatches: after 400 updates (warm-up, sleep) the values agree to 1e-4."""
@@ -77,12 +83,53 @@ def test_without_noise_the_two_agents_are_the_same(name, changes):
     np.testing.assert_allclose(values["sleeping"], values["dense"], atol=1e-4)
 
 
+def test_blocks_may_be_cut_anywhere():
+    """Updates in runs of any length, with the acting member's rows woken in between, as in training."""
+    values = {}
+    for mode in ("dense", "sleeping"):
+        agent, state, replay = prepared("boot_dqn", mode, members=2)
+        state = learn_many(agent, key(3), state, replay, jnp.int32(300))
+        for turn, count in enumerate((3, 2, 1, 6, 9, 5, 7, 2)):
+            for cell in (0, DEPTH, DEPTH + 1):
+                state = agent.attend(key(turn), state, jnp.int32(cell))
+            state = learn_many(agent, key(4 + turn), state, replay, jnp.int32(count))
+        values[mode] = np.asarray(everywhere(agent, state))
+    np.testing.assert_allclose(values["sleeping"], values["dense"], atol=1e-4)
+
+
+@pytest.mark.parametrize("name", ["langevin_dqn", "ensemble_langevin_dqn"])
+def test_a_target_kept_as_values_is_the_same_target(name):
+    """Few states: the target's values of all of them, once per copy. Same noise, so equal up to rounding."""
+    values = {}
+    for space in (None, ENV.observation_space):
+        agent = langevin_dqn.make_agent(langevin_dqn.preset(name), space=space)
+        assert agent.structure.tabulates == (space is not None)
+        state = quick_jit(lambda agent, k: agent.init(k, ENV.observation_space, 2))(agent, key(1))
+        replay = filled(agent, state, agent.init_replay(ENV.observation_space, 2, capacity=200), key(2))
+        state = learn_many(agent, key(3), state, replay, jnp.int32(50))
+        values[space] = np.asarray(everywhere(agent, state))
+    np.testing.assert_allclose(values[None], values[ENV.observation_space], atol=1e-4)
+
+
+def test_a_target_is_kept_as_values_where_states_are_few():
+    config = langevin_dqn.preset("dqn")
+    limit = config.target_period * config.batch_size
+
+    def tabulates(space, **changes):
+        return langevin_dqn.make_agent(config.replace(**changes), space=space).structure.tabulates
+
+    assert tabulates(IndexSpace(limit))
+    assert not tabulates(IndexSpace(limit + 1), row_updates="dense")
+    assert not tabulates(IndexSpace(10), row_updates="sleeping")
+    assert not tabulates(ArraySpace((10,)))
+
+
 def test_with_noise_unvisited_rows_spread_alike():
     """Rows nobody reads: their spread under both steps, as a ratio; F-test at level 1e-6."""
     spread = {}
     for mode in ("dense", "sleeping"):
         agent, state, replay = prepared("ensemble_langevin_dqn", mode, members=4)
-        before = state.params[0] if mode == "dense" else state.params[0].value
+        before = state.params[0] if mode == "dense" else state.params[0].rows.value
         state = learn_many(agent, key(3), state, replay, jnp.int32(400))
         dense = state.params if mode == "dense" else row_learning.dense_params(agent, key(4), state)
         unreachable = [r * DEPTH + c for r in range(DEPTH) for c in range(r + 1, DEPTH)]

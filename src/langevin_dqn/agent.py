@@ -22,10 +22,10 @@ from jax import lax
 
 from langevin_dqn import networks, replay, row_learning
 from langevin_dqn.config import AgentConfig
-from langevin_dqn.environments.base import Space
+from langevin_dqn.environments.base import IndexSpace, Space
 from langevin_dqn.errors import UserError
 from langevin_dqn.networks import Network
-from langevin_dqn.optimizers import langevin_adam, noise
+from langevin_dqn.optimizers import langevin_adam, noise, sleeping_rows
 from langevin_dqn.replay import Replay, Transition
 
 
@@ -71,8 +71,13 @@ class Structure:
     prior_noise: bool
     has_target_noise: bool
     explores: bool
+    tabulates: bool
+    """The target is kept as its values of all states, found once per copy: cheaper for few states."""
     sleeping_rows: bool
     """The first layer's rows are touched only when read; equal in law, and faster for many rows."""
+
+    block: int
+    """Updates that sleeping rows take together: at most those between two copies of the target."""
 
     @property
     def buffers(self) -> int:
@@ -89,7 +94,7 @@ class AgentState(NamedTuple):
 
     Attributes:
         params: θ.
-        target: θ_target.
+        target: θ_target, or its values of all states (members, states, actions) where there are few.
         prior: parameters of the prior networks; outside what the optimizer receives.
         target_prior: the prior as of the last copy where ``prior_noise`` moves it, else None.
         optimizer: the moments of alg4.
@@ -133,7 +138,7 @@ class Agent:
         prior = draw(prior_key) if self.structure.has_prior else None
         state = AgentState(
             params=params,
-            target=draw(target_key) if self.structure.independent_target else params,
+            target=self._as_target(draw(target_key) if self.structure.independent_target else params),
             prior=prior,
             target_prior=prior if self.structure.prior_noise else None,
             optimizer=None if self.structure.sleeping_rows else jax.vmap(self.optimizer().init)(params),
@@ -264,7 +269,7 @@ class Agent:
     def learn(self, key: jax.Array, state: AgentState, buffer: Replay) -> AgentState:
         """One update step: alg2 for every member, then the target every ``target_period`` steps."""
         if self.structure.sleeping_rows:
-            return row_learning.learn(self, key, state, buffer)
+            return row_learning.learn_many(self, key, state, buffer, jnp.int32(1))
         batch_key, noise_key, prior_key = jax.random.split(key, 3)
         batch, num_data = self.minibatches(batch_key, buffer)
         params, optimizer, loss = jax.vmap(self._update)(
@@ -278,17 +283,22 @@ class Agent:
             num_data,
         )
         state = self.counted(state, loss)
+        copies = self.copies_target(state)
 
         def synced(new, old):
-            return jax.tree.map(lambda n, o: jnp.where(self.copies_target(state), n, o), new, old)
+            return jax.tree.map(lambda n, o: jnp.where(copies, n, o), new, old)
 
+        if self.structure.tabulates:
+            target = lax.cond(copies, lambda: self._as_target(params), lambda: state.target)
+        else:
+            target = synced(params, state.target)
         prior, target_prior = state.prior, state.target_prior
         if self.structure.prior_noise:
             prior = self._perturb_prior(prior_key, prior, optimizer.count, num_data)
             target_prior = synced(prior, target_prior)
         return state._replace(
             params=params,
-            target=synced(params, state.target),
+            target=target,
             prior=prior,
             target_prior=target_prior,
             optimizer=optimizer,
@@ -336,8 +346,7 @@ class Agent:
         if prior is not None:  # a prior that moves cannot have been cached
             batch = batch._replace(prior=self._values(prior, batch.obs, batch.action) * self.hyper.prior_scale)
             next_prior = self.hyper.prior_scale * jax.vmap(self.network.apply, (None, 0))(target_prior, batch.next_obs)
-        q_next = jax.vmap(self.network.apply, (None, 0))(target, batch.next_obs)
-        goal = self.td_target(q_next, next_prior, batch)
+        goal = self.td_target(self._target_values(target, batch.next_obs), next_prior, batch)
 
         def mean_loss(params):
             error = goal - self._values(params, batch.obs, batch.action)
@@ -358,7 +367,25 @@ class Agent:
             goal = goal + batch.target_noise
         return goal if batch.prior is None else goal - batch.prior
 
+    def _as_target(self, params):
+        """What to keep of the parameters for the target: themselves, or their values of all states."""
+        return jax.vmap(self._all_values)(params) if self.structure.tabulates else params
+
+    def _target_values(self, target, next_obs):
+        if self.structure.tabulates:
+            return target[jnp.minimum(next_obs, target.shape[0] - 1)]
+        return jax.vmap(self.network.apply, (None, 0))(target, next_obs)
+
+    def _all_values(self, params):
+        """One member's Q of every state, without prior: (states, actions)."""
+        rows, rest = params
+        assert self.network.head is not None, "only a table has all its states at hand"
+        return jax.vmap(self.network.head, (None, 0))(rest, rows)
+
     def _values(self, params, obs, action):
+        if self.structure.tabulates and params[0].shape[0] <= obs.shape[0]:
+            # With no more states than samples, each state is worked out once and nothing is gathered.
+            return self._all_values(params)[obs, action]
         q = jax.vmap(self.network.apply, (None, 0))(params, obs)
         return (q * jax.nn.one_hot(action, q.shape[-1])).sum(-1)
 
@@ -395,6 +422,7 @@ def make_agent(config: AgentConfig, network: Network | None = None, space: Space
         space: what will be observed; ``row_updates="auto"`` needs it to choose sleeping rows.
     """
     network = network or networks.mlp(config.hidden, config.negative_slope)
+    sleeps = _rows_sleep(config, network, space)
     whole = ("epsilon_decay_episodes", "target_period")
     return Agent(
         hyper=Hyper(
@@ -418,10 +446,19 @@ def make_agent(config: AgentConfig, network: Network | None = None, space: Space
             prior_noise=config.prior_noise and config.prior_scale > 0 and config.noise_variance > 0,
             has_target_noise=config.target_noise > 0,
             explores=config.epsilon > 0 or (config.epsilon_decay_episodes > 0 and config.epsilon_final > 0),
-            sleeping_rows=_rows_sleep(config, network, space),
+            tabulates=not sleeps and _is_small(config, network, space),
+            sleeping_rows=sleeps,
+            block=min(config.target_period, sleeping_rows.MAX_BLOCK) if sleeps else 1,
         ),
         network=network,
     )
+
+
+def _is_small(config: AgentConfig, network: Network, space: Space | None) -> bool:
+    """A table of all states is no more work than the samples between two copies of the target."""
+    if network.head is None or not isinstance(space, IndexSpace):
+        return False
+    return space.n <= config.target_period * config.batch_size
 
 
 def _rows_sleep(config: AgentConfig, network: Network, space: Space | None) -> bool:

@@ -3,6 +3,15 @@
 The same algorithm as in ``agent.py``, with the table handled by
 :mod:`langevin_dqn.optimizers.sleeping_rows` and everything behind it (``rest``) by
 :func:`langevin_dqn.langevin_adam`.
+
+Updates come in blocks that end where the target is copied. A block's minibatches are drawn
+at its start, which is the same as drawing them one by one, for nothing enters the replay
+between updates. That shows which rows it will read, each of them once:
+
+1. ``_borrow``: the rows go from the table to a small workspace, brought to the last copy
+   of the target, and the target network's values of them are found;
+2. ``_update``, once for each update: alg2, on the workspace;
+3. ``_give_back``: the rows go to the table again.
 """
 
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -15,13 +24,16 @@ from jax import lax
 from langevin_dqn import replay
 from langevin_dqn.environments.base import IndexSpace, Space
 from langevin_dqn.optimizers import sleeping_rows
-from langevin_dqn.optimizers.sleeping_rows import Clock, Constants, Rows
+from langevin_dqn.optimizers.distinct import Distinct, distinct, sum_by_slot
+from langevin_dqn.optimizers.sleeping_rows import Clock, Constants, Rows, Table
 
 if TYPE_CHECKING:
     from langevin_dqn.agent import Agent, AgentState
 
 #: Rows from which sleeping is faster: a dense update grows by 0.22 µs a row, a sleeping one hardly at all.
 PAYS_FROM = 600
+#: Rows per member that go to and from the workspace together.
+CHUNK = 64
 
 
 class RowOptimizer(NamedTuple):
@@ -30,12 +42,46 @@ class RowOptimizer(NamedTuple):
     Attributes:
         rest: alg4's moments for all but the table.
         clock: the rows' clock.
-        scratch: memory to find samples of the same row with.
+        scratch: memory to find distinct rows with.
     """
 
     rest: Any
     clock: Clock
     scratch: jax.Array
+
+
+class Workspace(NamedTuple):
+    """Room for the rows a block reads: arrays lead with (members, slots).
+
+    Attributes:
+        rows: the rows, as of the last copy of the target or later.
+        target: them as of that copy.
+        values: the target network's values of them.
+        scratch: memory to find samples of the same slot with.
+    """
+
+    rows: Rows
+    target: jax.Array
+    values: jax.Array
+    scratch: jax.Array
+
+
+class Reads(NamedTuple):
+    """Which rows a block reads.
+
+    Attributes:
+        places: where each slot's row belongs, the members' tables one behind the other.
+        chunks: chunks of slots in use.
+        target_chunks: of those, the ones that the target network reads; they come first.
+        fresh: no row has been read since the last copy of the target.
+        copies: the target is copied at the end of the block.
+    """
+
+    places: jax.Array
+    chunks: jax.Array
+    target_chunks: jax.Array
+    fresh: jax.Array
+    copies: jax.Array
 
 
 def pays(space: Space) -> bool:
@@ -49,7 +95,7 @@ def put_to_sleep(agent: "Agent", state: "AgentState") -> "AgentState":
     target_rows, target_rest = state.target
     table, clock = jax.vmap(sleeping_rows.init)(rows, target_rows)
     optimizer = RowOptimizer(
-        rest=jax.vmap(agent.optimizer().init)(rest), clock=clock, scratch=jnp.zeros(rows.shape[:2], jnp.int32)
+        rest=jax.vmap(agent.optimizer().init)(rest), clock=clock, scratch=jnp.full(rows.shape[:2], -1, jnp.int32)
     )
     return state._replace(params=(table, rest), target=(None, target_rest), optimizer=optimizer)
 
@@ -57,52 +103,38 @@ def put_to_sleep(agent: "Agent", state: "AgentState") -> "AgentState":
 def learn_many(
     agent: "Agent", key: jax.Array, state: "AgentState", buffer: replay.Replay, count: jax.Array
 ) -> "AgentState":
-    """``count`` update steps: runs of updates between flushes, so that the inner loop never looks for one."""
+    """``count`` update steps: blocks between flushes, so that the inner loop never looks for one."""
+
+    def block(carry):
+        done, upto, state, work = carry
+        until_copy = agent.hyper.target_period - state.updates % agent.hyper.target_period
+        length = jnp.minimum(jnp.minimum(until_copy, upto - done), agent.structure.block)
+        return done + length, upto, *_learn_block(agent, key, state, work, buffer, done, length)
 
     def some(carry):
-        done, state = carry
-        room = sleeping_rows.room(_one(state.optimizer.clock))
-        upto = jnp.minimum(count, done + room)
-        state = lax.fori_loop(
-            done, upto, lambda i, state: _learn(agent, jax.random.fold_in(key, i), state, buffer), state
-        )
-        return upto, _flush_if_due(agent, jax.random.fold_in(key, count + upto), state)
+        done, state, work = carry
+        upto = jnp.minimum(count, done + sleeping_rows.room(_one(state.optimizer.clock)))
+        *_, state, work = lax.while_loop(lambda carry: carry[0] < carry[1], block, (done, upto, state, work))
+        return upto, _flush_if_due(agent, jax.random.fold_in(key, count + upto), state), work
 
-    return lax.while_loop(lambda carry: carry[0] < count, some, (jnp.int32(0), state))[1]
-
-
-def learn(agent: "Agent", key: jax.Array, state: "AgentState", buffer: replay.Replay) -> "AgentState":
-    """One update step: alg2 for every member."""
-    return _flush_if_due(agent, jax.random.split(key, 3)[2], _learn(agent, key, state, buffer))
-
-
-def _learn(agent: "Agent", key: jax.Array, state: "AgentState", buffer: replay.Replay) -> "AgentState":
-    batch_key, noise_key, _ = jax.random.split(key, 3)  # the same minibatches as in the dense step
-    batch, num_data = agent.minibatches(batch_key, buffer)
-    keys = jax.random.split(noise_key, agent.structure.members)
-    params, optimizer, loss = jax.vmap(lambda *xs: _update(agent, *xs))(
-        keys, state.params, state.target[1], state.optimizer, batch, num_data
-    )
-    state = agent.counted(state, loss)
-    sync = agent.copies_target(state)
-    target_rest = jax.tree.map(lambda new, old: jnp.where(sync, new, old), params[1], state.target[1])
-    clock = optimizer.clock
-    clock = clock._replace(sync=jnp.where(sync, clock.now, clock.sync))
-    return state._replace(params=params, target=(None, target_rest), optimizer=optimizer._replace(clock=clock))
+    start = jnp.int32(0), state, _workspace(agent, state)
+    return lax.while_loop(lambda carry: carry[0] < count, some, start)[1]
 
 
 def attend(agent: "Agent", key: jax.Array, state: "AgentState", obs: jax.Array) -> "AgentState":
     """Wake the acting member's row for ``obs``, so that what it acts on is what it will learn from."""
     table, rest = state.params
-    woken = _awake(agent, key, state, state.member, obs)
-    return state._replace(params=(table.put((state.member, _row(table, obs)[None]), woken), rest))
+    rows, target = _awake(agent, key, state, state.member, obs)
+    place = (state.member, _row(table, obs)[None])
+    table = Table(table.rows.put(place, rows), table.target.at[place].set(target))
+    return state._replace(params=(table, rest))
 
 
 def awake_row(
     agent: "Agent", key: jax.Array | None, state: "AgentState", member: jax.Array, obs: jax.Array
 ) -> jax.Array:
     """A member's row for ``obs`` as of now, or its mean where there is no key. The state does not remember the draw."""
-    return _awake(agent, key, state, member, obs).value[0]
+    return _awake(agent, key, state, member, obs)[0].value[0]
 
 
 def dense_params(agent: "Agent", key: jax.Array, state: "AgentState") -> Any:
@@ -111,54 +143,219 @@ def dense_params(agent: "Agent", key: jax.Array, state: "AgentState") -> Any:
     constants = _constants(agent)
     keys = jax.random.split(key, agent.structure.members)
     flush = jax.vmap(lambda clock, key, table: sleeping_rows.flush(constants, clock, key, table)[0])
-    return flush(state.optimizer.clock, keys, table).value, rest
+    return flush(state.optimizer.clock, keys, table).rows.value, rest
 
 
-def _update(agent: "Agent", key, params, target_rest, optimizer: RowOptimizer, batch, num_data):
-    """alg2 for one member."""
-    table, rest = params
-    clock = optimizer.clock
-    constants = _constants(agent)
-    sync_key, now_key, rest_key = jax.random.split(key, 3)
-    index, next_index = batch.obs, jnp.minimum(batch.next_obs, table.count - 1)
-    both = jnp.concatenate([next_index, index])
-    table, awake = sleeping_rows.wake_to_sync(constants, clock, sync_key, table, both)
-    next_rows, rows = awake.take(slice(index.size)), awake.take(slice(index.size, None))
-    table, values = sleeping_rows.wake_to_now(constants, clock, now_key, table, rows, index)
-    target_rows = sleeping_rows.target_of(clock, next_rows)
-    assert agent.network.head is not None, "rows sleep only where the first layer is a table"
-    head = jax.vmap(agent.network.head, (None, 0))
-    goal = agent.td_target(head(target_rest, target_rows), batch.next_prior, batch)
+def _workspace(agent: "Agent", state: "AgentState") -> Workspace:
+    table, s = state.params[0], agent.structure
+    reads = 2 * s.block * s.batch_size
+    slots = -(-reads // CHUNK) * CHUNK
+    rows = jax.tree.map(lambda x: jnp.zeros((s.members, slots, *x.shape[2:])), table.rows)
+    values = jax.eval_shape(jax.vmap(_head(agent)), state.target[1], rows.value)
+    return Workspace(rows, jnp.zeros_like(rows.value), jnp.zeros(values.shape), jnp.zeros(s.members * slots, jnp.int32))
 
-    def mean_loss(rest, values):
-        q = head(rest, values)
+
+def _learn_block(agent: "Agent", key, state: "AgentState", work: Workspace, buffer: replay.Replay, first, length):
+    """``length`` updates, the last of which may copy the target."""
+    s, constants = agent.structure, _constants(agent)
+    keys = jax.vmap(lambda i: jax.random.split(jax.random.fold_in(key, first + i), 3))(jnp.arange(s.block))
+    batch, sizes = jax.vmap(lambda key: agent.minibatches(key, buffer))(keys[:, 0])
+    num_data = sizes[0]
+    used = jnp.where(jnp.arange(s.block) < length, jnp.arange(s.block), 0)  # do not read for updates not made
+    rows = _row(state.params[0], jnp.stack([batch.obs[used], batch.next_obs[used]]))
+    by_member = jnp.moveaxis(rows, 2, 0).reshape(s.members, -1)
+    found, scratch = jax.vmap(distinct)(by_member, state.optimizer.scratch)
+    clock = jax.vmap(
+        lambda clock, size: sleeping_rows.announce(constants, clock, agent.hyper.noise_variance, size, s.block)
+    )(state.optimizer.clock, num_data)
+    state = state._replace(optimizer=state.optimizer._replace(scratch=scratch, clock=clock))
+
+    reads = _reads(agent, state, work, found, length)
+    state, work = _borrow(agent, keys[0, 2], state, work, reads)
+    slot = jnp.moveaxis(found.slot.reshape(s.members, 2, s.block, -1), 0, 2)
+    next_values = jax.vmap(lambda values, slot: values[slot], (0, 1), 1)(work.values, slot[1])
+    goal = jax.vmap(jax.vmap(agent.td_target))(next_values, batch.next_prior, batch)
+
+    def update(i, carry):
+        state, work = carry
+        mine, own_goal, own_slot = jax.tree.map(lambda x: x[i], (batch, goal, slot[0]))
+        return _update(agent, keys[i, 1], state, work, reads.places, mine, own_goal, own_slot, num_data)
+
+    state, work = lax.fori_loop(0, length, update, (state, work))
+    state, work = _give_back(state, work, reads)
+    return _copy_target(agent, state), work
+
+
+def _reads(agent: "Agent", state: "AgentState", work: Workspace, found: Distinct, length: jax.Array) -> Reads:
+    members, count, _ = state.params[0].target.shape
+    listed = found.values.shape[1]
+    places = jnp.where(found.values < count, found.values + count * jnp.arange(members)[:, None], members * count)
+    spare = ((0, 0), (0, work.values.shape[1] - listed))
+    clock = _one(state.optimizer.clock)
+    return Reads(
+        places=jnp.pad(places, spare, constant_values=members * count),
+        chunks=_chunks(found.tail[:, 0]),
+        target_chunks=_chunks(found.tail[:, listed // 2]),  # next observations are the second half of the list
+        fresh=clock.now <= clock.sync,
+        copies=(state.updates + length) % agent.hyper.target_period == 0,
+    )
+
+
+# The loops below hand on even what they only read: the compiler copies a table that is read in
+# one loop and written in the next, unless the second takes it from the first.
+
+
+def _borrow(agent: "Agent", key: jax.Array, state: "AgentState", work: Workspace, reads: Reads):
+    """Bring the rows to the last copy of the target, in the workspace, and look at them with the target network."""
+    (table, rest), target_rest = state.params, state.target[1]
+    clock, constants = state.optimizer.clock, _constants(agent)
+    heads = jax.vmap(_head(agent))
+    flat = _flat(table)
+
+    def wake(chunk, carry):
+        stale, rows = carry
+        place = _chunk(reads.places, chunk)
+        z = jax.vmap(lambda place: sleeping_rows.draw(constants, key, place, stale.width))(place)
+        woken = jax.vmap(lambda clock, rows, z: sleeping_rows.wake(constants, clock, rows, clock.sync, z))(
+            clock, stale.take(place), z
+        )
+        return stale, _set_chunk(rows, chunk, woken)
+
+    def recall(chunk, carry):
+        rows, noted, target = carry
+        place = _chunk(reads.places, chunk)
+        seen = jax.vmap(sleeping_rows.target_of)(clock, _chunk(rows, chunk), noted[place])
+        return rows, noted, _set_chunk(target, chunk, seen)
+
+    def seen(chunk, rows, target):
+        return jnp.where(reads.fresh, _chunk(rows.value, chunk), _chunk(target, chunk))
+
+    def look(chunk, carry):
+        rows, target, values = carry
+        return rows, target, _set_chunk(values, chunk, heads(target_rest, seen(chunk, rows, target)))
+
+    def note(chunk, carry):
+        rows, noted, target = carry
+        return rows, noted.at[_chunk(reads.places, chunk)].set(seen(chunk, rows, target)), target
+
+    stale, rows = lax.fori_loop(0, reads.chunks, wake, (flat.rows, work.rows))
+    recalled = jnp.where(reads.fresh, 0, reads.chunks)
+    rows, noted, target = lax.fori_loop(0, recalled, recall, (rows, flat.target, work.target))
+    rows, target, values = lax.fori_loop(0, reads.target_chunks, look, (rows, target, work.values))
+    noting = jnp.where(reads.copies, 0, reads.chunks)  # before a copy, nobody will ask again
+    rows, noted, target = lax.fori_loop(0, noting, note, (rows, noted, target))
+    table = jax.tree.map(lambda x, old: x.reshape(old.shape), Table(stale, noted), table)
+    return state._replace(params=(table, rest)), work._replace(rows=rows, target=target, values=values)
+
+
+def _update(agent: "Agent", key, state: "AgentState", work: Workspace, places, batch, goal, slot, num_data):
+    """alg2 for every member."""
+    s, constants = agent.structure, _constants(agent)
+    table, rest = state.params
+    optimizer, clock = state.optimizer, state.optimizer.clock
+    now_key, rest_key = jax.random.split(key)
+    members, slots, width = work.rows.value.shape
+    flat = jax.tree.map(lambda x: x.reshape(-1, *x.shape[2:]), work.rows)
+    place = slot + slots * jnp.arange(members)[:, None]
+    rows = flat.take(place)
+
+    def woken():
+        z = jax.vmap(lambda place: sleeping_rows.draw(constants, now_key, place, width))(places.reshape(-1)[place])
+        return jax.vmap(lambda clock, rows, z: sleeping_rows.wake(constants, clock, rows, clock.now, z))(
+            clock, rows, z
+        ).value
+
+    # In a branch of its own, what is drawn is kept; a compiler that sees it used twice draws it twice.
+    value = lax.cond(_one(clock).now > _one(clock).sync, woken, lambda: rows.value)
+
+    head = _head(agent)
+
+    def mean_loss(rest, value, goal, batch):
+        q = head(rest, value)
         chosen = (q * jax.nn.one_hot(batch.action, q.shape[-1])).sum(-1)
         return agent.mean_squares(goal - chosen, batch)
 
-    loss, (gradient, row_gradient) = jax.value_and_grad(mean_loss, (0, 1))(rest, values)
-    row_gradient, scratch = sleeping_rows.sum_by_row(index, row_gradient, optimizer.scratch)
-    table = sleeping_rows.add_gradient(constants, clock, table, rows, index, row_gradient)
-    step, rest_state = agent.optimizer().update(gradient, optimizer.rest, rest, key=rest_key, num_data=num_data)
-    clock = sleeping_rows.tick(constants, clock, agent.hyper.noise_variance, num_data)
-    return (table, optax.apply_updates(rest, step)), RowOptimizer(rest_state, clock, scratch), loss
+    loss, (gradient, row_gradient) = jax.vmap(jax.value_and_grad(mean_loss, (0, 1)))(rest, value, goal, batch)
+    summed, scratch = sum_by_slot(place.reshape(-1), row_gradient.reshape(-1, width), work.scratch)
+    learned = jax.vmap(lambda *args: sleeping_rows.add_gradient(constants, *args))(
+        clock, rows, summed.reshape(row_gradient.shape)
+    )
+    learned = learned._replace(value=value, time=jnp.broadcast_to(clock.now[:, None], rows.time.shape))
+    flat = flat.put(place, learned)
+    step, rest_state = jax.vmap(
+        lambda gradient, state, rest, key, num_data: agent.optimizer().update(
+            gradient, state, rest, key=key, num_data=num_data
+        )
+    )(gradient, optimizer.rest, rest, jax.random.split(rest_key, s.members), num_data)
+    state = agent.counted(state, loss)._replace(
+        params=(table, optax.apply_updates(rest, step)),
+        optimizer=optimizer._replace(rest=rest_state, clock=sleeping_rows.tick(clock)),
+    )
+    rows = jax.tree.map(lambda x, old: x.reshape(old.shape), flat, work.rows)
+    return state, work._replace(rows=rows, scratch=scratch)
 
 
-def _awake(agent: "Agent", key: jax.Array | None, state: "AgentState", member, obs) -> Rows:
-    """One row brought to now, as a table of one."""
+def _give_back(state: "AgentState", work: Workspace, reads: Reads) -> tuple["AgentState", Workspace]:
+    table, rest = state.params
+
+    def put(chunk, carry):
+        rows, mine = carry
+        return rows.put(_chunk(reads.places, chunk), _chunk(mine, chunk)), mine
+
+    rows, mine = lax.fori_loop(0, reads.chunks, put, (_flat(table).rows, work.rows))
+    rows = jax.tree.map(lambda x, old: x.reshape(old.shape), rows, table.rows)
+    return state._replace(params=(table._replace(rows=rows), rest)), work._replace(rows=mine)
+
+
+def _copy_target(agent: "Agent", state: "AgentState") -> "AgentState":
+    """Copy the target if it is time: for the table, note the time."""
+    copies = agent.copies_target(state)
+    target_rest = jax.tree.map(lambda new, old: jnp.where(copies, new, old), state.params[1], state.target[1])
+    clock = state.optimizer.clock
+    clock = clock._replace(sync=jnp.where(copies, clock.now, clock.sync))
+    return state._replace(target=(None, target_rest), optimizer=state.optimizer._replace(clock=clock))
+
+
+def _awake(agent: "Agent", key: jax.Array | None, state: "AgentState", member, obs) -> tuple[Rows, jax.Array]:
+    """One row brought to now, and what the target sees of it."""
     table, _ = state.params
     constants = _constants(agent)
     if key is None:
         key, constants = jax.random.key(0), constants._replace(noisy=False)
-    sync_key, now_key = jax.random.split(key)
     clock = jax.tree.map(lambda x: x[member], state.optimizer.clock)
-    only = jnp.zeros(1, jnp.int32)
-    row = table.take((member, _row(table, obs)[None]))
-    row, awake = sleeping_rows.wake_to_sync(constants, clock, sync_key, row, only)
-    return sleeping_rows.wake_to_now(constants, clock, now_key, row, awake, only)[0]
+    place = (member, _row(table, obs)[None])
+    first, second = (sleeping_rows.draw(constants, k, jnp.zeros(1), table.rows.width) for k in jax.random.split(key))
+    rows = sleeping_rows.wake(constants, clock, table.rows.take(place), clock.sync, first)
+    target = sleeping_rows.target_of(clock, rows, table.target[place])
+    return sleeping_rows.wake(constants, clock, rows, clock.now, second), target
 
 
-def _row(table: Rows, obs: jax.Array) -> jax.Array:
-    return jnp.minimum(obs, table.count - 1)
+def _row(table: Table, obs: jax.Array) -> jax.Array:
+    return jnp.minimum(obs, table.target.shape[-2] - 1)
+
+
+def _head(agent: "Agent"):
+    """The network behind the first layer, for rows of one member."""
+    assert agent.network.head is not None, "rows sleep only where the first layer is a table"
+    return jax.vmap(agent.network.head, (None, 0))
+
+
+def _flat(table: Table) -> Table:
+    """The members' tables one behind the other."""
+    return jax.tree.map(lambda x: x.reshape(-1, *x.shape[2:]), table)
+
+
+def _chunks(counts: jax.Array) -> jax.Array:
+    """Chunks that hold so many slots of every member."""
+    return (counts.max() + CHUNK - 1) // CHUNK
+
+
+def _chunk(tree: Any, chunk: jax.Array) -> Any:
+    return jax.tree.map(lambda x: lax.dynamic_slice_in_dim(x, chunk * CHUNK, CHUNK, axis=1), tree)
+
+
+def _set_chunk(tree: Any, chunk: jax.Array, new: Any) -> Any:
+    return jax.tree.map(lambda x, y: lax.dynamic_update_slice_in_dim(x, y, chunk * CHUNK, axis=1), tree, new)
 
 
 def _flush_if_due(agent: "Agent", key: jax.Array, state: "AgentState") -> "AgentState":

@@ -21,7 +21,7 @@ from langevin_dqn.presets import preset as preset_config
 from langevin_dqn.replay import Replay
 
 #: Changes whenever the same configuration and seed would give other returns.
-ALGORITHM_VERSION = 1
+ALGORITHM_VERSION = 2
 
 #: Seconds of work to aim for between two looks of the host.
 _CHUNK_SECONDS = 0.5

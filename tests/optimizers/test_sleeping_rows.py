@@ -11,6 +11,7 @@ import pytest
 from jax import lax
 
 from langevin_dqn.optimizers import noise, sleeping_rows
+from langevin_dqn.optimizers.distinct import sum_by_slot
 
 ROWS, WIDTH, BATCH, PERIOD = 12, 3, 4, 4
 ALPHA, B1, B2, EPS, VARIANCE = 1e-3, 0.9, 0.999, 1e-6, 1e-4
@@ -54,25 +55,35 @@ def lazy(key, theta, index, next_index, gradient, num_data, *, noisy: bool, debi
     constants = sleeping_rows.Constants(*map(jnp.float32, (ALPHA, B1, B2, EPS)), debiased, noisy)
     table, clock = sleeping_rows.init(theta, theta)
 
+    def at(table, rows):
+        return table.rows.take(rows), table.target[rows]
+
+    def wake(key, rows, index, until):
+        return sleeping_rows.wake(constants, clock, rows, until, sleeping_rows.draw(constants, key, index, WIDTH))
+
     def update(carry, inputs):
-        table, clock, scratch = carry
+        nonlocal clock
+        table, clock = carry
         k, rows, next_rows, g, size = inputs
         sync_key, now_key, flush_key = jax.random.split(jax.random.fold_in(key, k), 3)
-        both = jnp.concatenate([next_rows, rows])
-        table, awake = sleeping_rows.wake_to_sync(constants, clock, sync_key, table, both)
-        target = sleeping_rows.target_of(clock, awake.take(slice(BATCH)))
-        mine = awake.take(slice(BATCH, None))
-        table, online = sleeping_rows.wake_to_now(constants, clock, now_key, table, mine, rows)
-        summed, scratch = sleeping_rows.sum_by_row(rows, g, scratch)
-        table = sleeping_rows.add_gradient(constants, clock, table, mine, rows, summed)
-        clock = sleeping_rows.tick(constants, clock, jnp.float32(VARIANCE), size)
+        clock = sleeping_rows.announce(constants, clock, jnp.float32(VARIANCE), size, 2)  # one more than is made
+        read = jnp.concatenate([next_rows, rows])
+        stale, noted = at(table, read)
+        synced = wake(sync_key, stale, read, clock.sync)
+        target = sleeping_rows.target_of(clock, synced, noted)
+        table = sleeping_rows.Table(table.rows.put(read, synced), table.target.at[read].set(target))
+        awake = wake(now_key, table.rows.take(rows), rows, clock.now)
+        summed, _ = sum_by_slot(rows, g, jnp.zeros(ROWS, jnp.int32))
+        learned = sleeping_rows.add_gradient(constants, clock, awake, summed)
+        table = table._replace(rows=table.rows.put(rows, learned))
+        clock = sleeping_rows.tick(clock)
         clock = clock._replace(sync=jnp.where(k % PERIOD == 0, clock.now, clock.sync))
         table, clock = lax.cond(
             sleeping_rows.room(clock) <= 0,
             lambda: sleeping_rows.flush(constants, clock, flush_key, table),
             lambda: (table, clock),
         )
-        return (table, clock, scratch), (online, target)
+        return (table, clock), (awake.value, target[:BATCH])
 
     updates = len(index)
     inputs = (
@@ -82,10 +93,9 @@ def lazy(key, theta, index, next_index, gradient, num_data, *, noisy: bool, debi
         jnp.asarray(gradient, jnp.float32),
         jnp.asarray(num_data, jnp.float32),
     )
-    start = (table, clock, jnp.zeros(ROWS, jnp.int32))
-    (table, clock, _), (online, target) = lax.scan(update, start, inputs)
+    (table, clock), (online, target) = lax.scan(update, (table, clock), inputs)
     final, _ = sleeping_rows.flush(constants, clock, jax.random.fold_in(key, 0), table)
-    return online, target, final.value, final.target
+    return online, target, final.rows.value, final.target
 
 
 def expected(means, spreads, index, next_index):
@@ -194,7 +204,9 @@ def test_the_summed_variance_is_the_dense_sum():
     k = np.arange(epoch + 1, epoch + longest + 1)
     size = 1e4 * (1 + np.arange(longest) / longest)
     c = 2 * ALPHA * np.sqrt(1 - B2**k) / (1 - B1**k) * VARIANCE / size
-    tick = jax.jit(lambda clock, n: sleeping_rows.tick(constants, clock, jnp.float32(VARIANCE), n))
+    tick = jax.jit(
+        lambda clock, n: sleeping_rows.tick(sleeping_rows.announce(constants, clock, jnp.float32(VARIANCE), n, 1))
+    )
     for n in size:
         clock = tick(clock, jnp.float32(n))
     for root in (0.0, 1e-8, 1e-6, 1e-3, 1.0):
@@ -203,8 +215,8 @@ def test_the_summed_variance_is_the_dense_sum():
                 start = longest - sleep
                 first = start + 1
                 rows = sleeping_rows.Rows(
-                    jnp.full((1, 1), float(start)), jnp.zeros((1, 1)), jnp.full((1, 1), float(first - behind)),
-                    jnp.zeros((1, 1)), jnp.full((1, 1), root), jnp.zeros((1, 1)),
+                    jnp.full(1, float(start)), jnp.zeros((1, 1)), jnp.full(1, float(first - behind)),
+                    jnp.zeros((1, 1)), jnp.full((1, 1), root),
                 )  # fmt: skip
                 woken = sleeping_rows.wake(constants, clock, rows, clock.now, jnp.ones((1, 1)))
                 elapsed = np.arange(sleep) + behind
@@ -212,13 +224,13 @@ def test_the_summed_variance_is_the_dense_sum():
                 assert float(woken.value[0, 0]) ** 2 == pytest.approx(exact, rel=1e-3), (root, sleep, behind)
 
 
-def test_a_row_read_twice_in_one_batch_wakes_up_once():
+def test_a_row_read_twice_in_one_batch_is_drawn_once():
     constants = sleeping_rows.Constants(*map(jnp.float32, (ALPHA, B1, B2, EPS)), False, True)
-    table, clock = sleeping_rows.init(jnp.zeros((ROWS, WIDTH)), jnp.zeros((ROWS, WIDTH)))
-    clock = clock._replace(epoch=jnp.int32(1000))
-    for _ in range(8):
-        clock = sleeping_rows.tick(constants, clock, jnp.float32(1.0), jnp.float32(10.0))
-    clock = clock._replace(sync=jnp.float32(4))
-    _, rows = sleeping_rows.wake_to_sync(constants, clock, jax.random.key(0), table, jnp.array([3, 5, 3]))
-    assert jnp.array_equal(rows.value[0], rows.value[2])
-    assert not jnp.array_equal(rows.value[0], rows.value[1])
+    z = sleeping_rows.draw(constants, jax.random.key(0), jnp.array([3, 5, 3]), WIDTH)
+    assert jnp.array_equal(z[0], z[2])
+    assert not jnp.array_equal(z[0], z[1])
+
+
+def test_without_noise_nothing_is_drawn():
+    constants = sleeping_rows.Constants(*map(jnp.float32, (ALPHA, B1, B2, EPS)), False, False)
+    assert sleeping_rows.draw(constants, jax.random.key(0), jnp.array([3, 5]), WIDTH) is None

@@ -46,10 +46,11 @@ _MANTISSA = np.int32(0x7FFFFF)
 
 
 def _finish(x: jax.Array, middle: jax.Array) -> jax.Array:
-    """Two rounds of xor-shift and multiply, with a word of the key between them."""
+    """Three rounds of xor-shift and multiply, with a word of the key after the first."""
     x = (x ^ (x >> 16)) * np.uint32(0x7FEB352D)
     x = (x ^ (x >> 15) ^ middle) * np.uint32(0x846CA68B)
-    return x ^ (x >> 16)
+    x = (x ^ (x >> 16)) * np.uint32(0x9E3779B1)
+    return x ^ (x >> 15)
 
 
 def mix(counter: jax.Array, key: jax.Array) -> jax.Array:

@@ -48,8 +48,10 @@ from jax import lax
 
 from langevin_dqn.optimizers import noise
 
-MAX_SLEEP = 1024
+MAX_SLEEP = 2048
 WARM_UP = 256
+#: Updates whose noise can be announced at once.
+MAX_BLOCK = 8
 
 
 class Constants(NamedTuple):
@@ -67,12 +69,11 @@ class Rows(NamedTuple):
     """Rows of a table, or all of it: arrays lead with the rows.
 
     Attributes:
-        time: w, the time that ``value`` is as of; shape (rows, 1).
+        time: w, the time that ``value`` is as of; shape (rows,).
         value: the parameters.
-        gradient_time: g, the time that the moments are as of; shape (rows, 1).
+        gradient_time: g, the time that the moments are as of; shape (rows,).
         moment: m.
         root: s, the root of v.
-        target: the value as of the last copy, where ``time`` is past it.
     """
 
     time: jax.Array
@@ -80,23 +81,25 @@ class Rows(NamedTuple):
     gradient_time: jax.Array
     moment: jax.Array
     root: jax.Array
-    target: jax.Array
 
     @property
     def width(self) -> int:
         return self.value.shape[-1]
-
-    @property
-    def count(self) -> int:  # type: ignore[override]
-        return self.value.shape[-2]
 
     def take(self, index: Any) -> "Rows":
         """Rows ``index``."""
         return jax.tree.map(lambda x: x[index], self)
 
     def put(self, index: Any, rows: "Rows") -> "Rows":
-        """All rows, with ``index`` replaced by ``rows``."""
+        """All rows, with ``index`` replaced by ``rows``; an index out of range is dropped."""
         return jax.tree.map(lambda x, new: x.at[index].set(new), self, rows)
+
+
+class Table(NamedTuple):
+    """All rows, and each one's value as of the last copy of the target, where its time is past that."""
+
+    rows: Rows
+    target: jax.Array
 
 
 class Clock(NamedTuple):
@@ -106,7 +109,8 @@ class Clock(NamedTuple):
         epoch: updates made at the last flush.
         now: updates made since.
         sync: when the target was last copied, on the same clock; negative if before the flush.
-        noise_sums: running sums of c_k and of k c_k since the flush; shape (times, 2).
+        noise_sums: running sums of c_k and of k c_k since the flush, up to now and perhaps
+            beyond; shape (times, 2).
     """
 
     epoch: jax.Array
@@ -115,11 +119,11 @@ class Clock(NamedTuple):
     noise_sums: jax.Array
 
 
-def init(values: jax.Array, target: jax.Array) -> tuple[Rows, Clock]:
+def init(values: jax.Array, target: jax.Array) -> tuple[Table, Clock]:
     """A table of rows awake at update 0, and its clock."""
-    time, zeros = jnp.zeros((values.shape[0], 1)), jnp.zeros_like(values)
-    clock = Clock(jnp.int32(0), jnp.float32(0), jnp.float32(-1), jnp.zeros((MAX_SLEEP + 1, 2)))
-    return Rows(time, values, time, zeros, zeros, target), clock
+    time, zeros = jnp.zeros(values.shape[0]), jnp.zeros_like(values)
+    clock = Clock(jnp.int32(0), jnp.float32(0), jnp.float32(-1), jnp.zeros((MAX_SLEEP + 1 + MAX_BLOCK, 2)))
+    return Table(Rows(time, values, time, zeros, zeros), target), clock
 
 
 def wake(constants: Constants, clock: Clock, rows: Rows, until: jax.Array, z: jax.Array | None) -> Rows:
@@ -132,72 +136,48 @@ def wake(constants: Constants, clock: Clock, rows: Rows, until: jax.Array, z: ja
     mean = first + constants.b1 / (1 - constants.b1) - steps * kept / jnp.maximum(1 - kept, 1e-6)
     weight = _power(constants.b1, first - rows.gradient_time) * (1 - kept) / (1 - constants.b1)
     alpha, eps = _step_size(constants, clock, mean)
-    drift = jnp.where(steps > 0, weight * alpha, 0) * rows.moment / (_root_at(constants, rows, mean) + eps)
-    value = rows.value - drift
+    step = jnp.where(steps > 0, weight * alpha, 0)
+    value = rows.value - step[:, None] * rows.moment / (_root_at(constants, rows, mean) + _column(eps))
     if z is not None:
-        total, weighted = jnp.split(_noise_sums(clock, until) - _noise_sums(clock, rows.time), 2, axis=-1)
+        total, weighted = jnp.unstack(_noise_sums(clock, until) - _noise_sums(clock, rows.time), axis=-1)
         centre = jnp.where(total > 0, weighted / jnp.maximum(total, 1e-37), first)
         half = jnp.sqrt(jnp.maximum(steps * steps - 1, 0) / 12)
         early = _root_at(constants, rows, centre - half) + constants.eps
         late = _root_at(constants, rows, centre + half) + constants.eps
-        value = value + jnp.sqrt(total / 2 * (early + late) / (early * late)) * z  # 1/early + 1/late
+        variance = total[:, None] / 2 * (early + late) / (early * late)  # 1/early + 1/late
+        value = value + jnp.sqrt(variance) * z
     return rows._replace(time=until, value=value)
 
 
-def wake_to_sync(
-    constants: Constants, clock: Clock, key: jax.Array, table: Rows, index: jax.Array
-) -> tuple[Rows, Rows]:
-    """``(table, rows)``: rows ``index`` brought to the last copy of the target, and the table that has them.
-
-    What was drawn is read back from the table: a compiler that sees two uses of a draw
-    computes it twice, and one that sees an old table read after a write copies it whole.
-    """
-    stale = table.take(index)
-    woken = wake(constants, clock, stale, clock.sync, draw(constants, key, index, stale.width))
-    table = table._replace(time=table.time.at[index].set(woken.time), value=table.value.at[index].set(woken.value))
-    return table, stale._replace(time=table.time[index], value=table.value[index])
+def target_of(clock: Clock, rows: Rows, target: jax.Array) -> jax.Array:
+    """What the target network sees of rows that are at the last copy or past it, given what the table noted."""
+    return jnp.where((rows.time <= clock.sync)[:, None], rows.value, target)
 
 
-def wake_to_now(
-    constants: Constants, clock: Clock, key: jax.Array, table: Rows, rows: Rows, index: jax.Array
-) -> tuple[Rows, jax.Array]:
-    """``(table, values)``: ``rows``, as :func:`wake_to_sync` gave them, brought to now."""
-    woken = wake(constants, clock, rows, clock.now, draw(constants, key, index, rows.width))
-    table = table._replace(
-        time=table.time.at[index].set(woken.time),
-        value=table.value.at[index].set(woken.value),
-        target=table.target.at[index].set(target_of(clock, rows)),
-    )
-    return table, table.value[index]
-
-
-def target_of(clock: Clock, rows: Rows) -> jax.Array:
-    """What the target network sees of rows that are past the last copy or at it."""
-    return jnp.where(rows.time <= clock.sync, rows.value, rows.target)
-
-
-def add_gradient(
-    constants: Constants, clock: Clock, table: Rows, rows: Rows, index: jax.Array, gradient: jax.Array
-) -> Rows:
-    """Take the gradient of update ``now + 1`` into the moments of ``rows``, which stand at ``index``."""
+def add_gradient(constants: Constants, clock: Clock, rows: Rows, gradient: jax.Array) -> Rows:
+    """Take the gradient of update ``now + 1`` into the moments."""
     step = clock.now + 1
-    elapsed = step - rows.gradient_time
+    elapsed = (step - rows.gradient_time)[:, None]
     moment = _power(constants.b1, elapsed) * rows.moment + (1 - constants.b1) * gradient
     square = _power(constants.b2, elapsed) * jnp.square(rows.root) + (1 - constants.b2) * jnp.square(gradient)
-    return table._replace(
-        gradient_time=table.gradient_time.at[index].set(step),
-        moment=table.moment.at[index].set(moment),
-        root=table.root.at[index].set(jnp.sqrt(square)),
+    return rows._replace(
+        gradient_time=jnp.broadcast_to(step, rows.gradient_time.shape), moment=moment, root=jnp.sqrt(square)
     )
 
 
-def tick(constants: Constants, clock: Clock, noise_variance: jax.Array, num_data: jax.Array) -> Clock:
-    """Count one update, made with ``num_data`` transitions."""
-    now = clock.now + 1
-    alpha, _ = _step_size(constants, clock, now)
+def announce(constants: Constants, clock: Clock, noise_variance: jax.Array, num_data: jax.Array, count: int) -> Clock:
+    """Sum up the noise of the next ``count`` updates, which will be made with ``num_data`` transitions, if at all."""
+    times = clock.now + 1 + jnp.arange(count)
+    alpha, _ = _step_size(constants, clock, times)
     c = 2 * alpha * noise_variance / num_data
-    sums = clock.noise_sums[clock.now.astype(jnp.int32)] + jnp.stack([c, now * c])
-    return clock._replace(now=now, noise_sums=clock.noise_sums.at[now.astype(jnp.int32)].set(sums))
+    now = clock.now.astype(jnp.int32)
+    sums = clock.noise_sums[now] + jnp.cumsum(jnp.stack([c, times * c], axis=-1), axis=0)
+    return clock._replace(noise_sums=lax.dynamic_update_slice_in_dim(clock.noise_sums, sums, now + 1, axis=0))
+
+
+def tick(clock: Clock) -> Clock:
+    """Count one update."""
+    return clock._replace(now=clock.now + 1)
 
 
 def room(clock: Clock) -> jax.Array:
@@ -206,20 +186,19 @@ def room(clock: Clock) -> jax.Array:
     return longest - clock.now.astype(jnp.int32)
 
 
-def flush(constants: Constants, clock: Clock, key: jax.Array, table: Rows) -> tuple[Rows, Clock]:
+def flush(constants: Constants, clock: Clock, key: jax.Array, table: Table) -> tuple[Table, Clock]:
     """Wake every row and start the clock anew."""
-    everyone = jnp.arange(table.count)
+    everyone = jnp.arange(table.target.shape[0])
     sync_key, now_key = jax.random.split(key)
-    rows = wake(constants, clock, table, clock.sync, draw(constants, sync_key, everyone, table.width))
-    target = target_of(clock, rows)
-    rows = wake(constants, clock, rows, clock.now, draw(constants, now_key, everyone, table.width))
-    elapsed = clock.now - rows.gradient_time
+    rows = wake(constants, clock, table.rows, clock.sync, draw(constants, sync_key, everyone, table.rows.width))
+    target = target_of(clock, rows, table.target)
+    rows = wake(constants, clock, rows, clock.now, draw(constants, now_key, everyone, rows.width))
+    elapsed = (clock.now - rows.gradient_time)[:, None]
     rows = rows._replace(
         time=jnp.zeros_like(rows.time),
         gradient_time=jnp.zeros_like(rows.time),
         moment=_power(constants.b1, elapsed) * rows.moment,
         root=_power(constants.b2, elapsed / 2) * rows.root,
-        target=target,
     )
     fresh = Clock(
         epoch=clock.epoch + clock.now.astype(jnp.int32),
@@ -227,20 +206,7 @@ def flush(constants: Constants, clock: Clock, key: jax.Array, table: Rows) -> tu
         sync=clock.sync - clock.now,
         noise_sums=jnp.zeros_like(clock.noise_sums),
     )
-    return rows, fresh
-
-
-def sum_by_row(rows: jax.Array, gradient: jax.Array, scratch: jax.Array) -> tuple[jax.Array, jax.Array]:
-    """Each sample's gradient summed over the samples of the same row, and the scratch memory used.
-
-    Args:
-        rows: the row of each sample.
-        gradient: one gradient per sample.
-        scratch: int32, as long as the table; what is in it does not matter.
-    """
-    scratch = scratch.at[rows].set(jnp.arange(rows.shape[0], dtype=jnp.int32))
-    slot = scratch[rows]
-    return jnp.zeros_like(gradient).at[slot].add(gradient)[slot], scratch
+    return Table(rows, target), fresh
 
 
 def draw(constants: Constants, key: jax.Array, index: jax.Array, width: int) -> jax.Array | None:
@@ -260,7 +226,11 @@ def _step_size(constants: Constants, clock: Clock, time: jax.Array) -> tuple[jax
 
 
 def _root_at(constants: Constants, rows: Rows, time: jax.Array) -> jax.Array:
-    return _power(constants.b2, (time - rows.gradient_time) / 2) * rows.root
+    return _power(constants.b2, (time - rows.gradient_time) / 2)[:, None] * rows.root
+
+
+def _column(x: jax.Array) -> jax.Array:
+    return x[:, None] if x.ndim else x
 
 
 def _power(base: jax.Array, exponent: jax.Array) -> jax.Array:
@@ -269,4 +239,4 @@ def _power(base: jax.Array, exponent: jax.Array) -> jax.Array:
 
 
 def _noise_sums(clock: Clock, time: jax.Array) -> jax.Array:
-    return clock.noise_sums[jnp.maximum(time[..., 0], 0).astype(jnp.int32)]
+    return clock.noise_sums[jnp.maximum(time, 0).astype(jnp.int32)]
