@@ -257,7 +257,7 @@ def _run_chunk(
     within: bool,
 ) -> Carry:
     """Run episodes until ``upto`` are done, the run has learned, or it has diverged."""
-    best = environment.max_return or 0.0
+    best = 0.0 if environment.max_return is None else environment.max_return
 
     def episode(carry: Carry) -> Carry:
         number = carry.state.episode + 1

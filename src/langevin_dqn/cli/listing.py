@@ -16,13 +16,17 @@ class Args:
 
 def main(args: Args) -> int:
     from langevin_dqn.config import AgentConfig
-    from langevin_dqn.environments.registry import FACTORIES, SWEEPS
+    from langevin_dqn.environments.registry import FACTORIES
+    from langevin_dqn.environments.sweeps import SWEEPS
     from langevin_dqn.presets import AGENTS, PRESETS, preset
 
     agents = {agent: {reading: preset(agent, reading).to_dict() for reading in PRESETS} for agent in AGENTS}
     environments = {
         "names": list(FACTORIES),
-        "bsuite": {name: len(settings) for name, (_, settings) in SWEEPS.items()},
+        "bsuite": {
+            name: {"settings": len(sweep.settings), "episodes": sweep.episodes, "tags": sweep.tags}
+            for name, sweep in SWEEPS.items()
+        },
     }
     defaults = AgentConfig().to_dict()
     if args.json:
@@ -41,12 +45,16 @@ def main(args: Args) -> int:
             if reading == PRESETS[0] or set(cells) != {_short(default)}:
                 table.add_row(name, *cells)
         console.print(table)
-    table = Table("id", "what it is", title="Environments")
+    table = Table("name", "settings", "what it is", title="Environments")
     for name, factory in FACTORIES.items():
-        settings = ",".join(f"{k}={p.default}" for k, p in inspect.signature(factory).parameters.items())
-        table.add_row(f"{name}:{settings}" if settings else name, (factory.__doc__ or "").split("\n")[0])
-    for name, (_, sweep) in SWEEPS.items():
-        table.add_row(f"{name}/0 … {name}/{len(sweep) - 1}", f"bsuite's {name}")
+        settings = ", ".join(f"{k}={p.default}" for k, p in inspect.signature(factory).parameters.items())
+        table.add_row(name, settings, (factory.__doc__ or "").split("\n")[0])
+    console.print(table)
+    total = sum(len(sweep.settings) for sweep in SWEEPS.values())
+    table = Table("ids", "settings", "episodes", "tags", title=f"bsuite's experiments, {total} ids")
+    for name, sweep in SWEEPS.items():
+        count = len(sweep.settings)
+        table.add_row(f"{name}/0 … {count - 1}", str(count), f"{sweep.episodes:,}", ", ".join(sweep.tags))
     console.print(table)
     return 0
 

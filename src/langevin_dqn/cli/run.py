@@ -1,6 +1,7 @@
 """``langevin-dqn run``: train an agent over seeds."""
 
 import json
+import os
 import sys
 from dataclasses import dataclass
 from typing import Annotated, Any
@@ -11,6 +12,9 @@ from langevin_dqn.config import parse_assignment
 from langevin_dqn.errors import UserError
 from langevin_dqn.presets import preset
 
+#: Where neither the user nor bsuite says how many.
+DEFAULT_EPISODES = 1000
+
 
 @dataclass
 class Args:
@@ -19,11 +23,11 @@ class Args:
     agent: str
     """dqn, langevin_dqn, boot_dqn or ensemble_langevin_dqn."""
     env: str = "deep_sea:depth=10"
-    """Environment id: deep_sea:depth=20,mapping_seed=7 or a bsuite id such as deep_sea/3."""
+    """Environment id: deep_sea:depth=20,mapping_seed=7 or a bsuite id such as cartpole_noise/12; see list."""
     seeds: str = "0"
     """One seed, a range or a list: 3, 0-4 or 0,2,7."""
-    episodes: int = 1000
-    """Episodes per seed."""
+    episodes: int | None = None
+    """Episodes per seed; for a bsuite id as many as bsuite runs, else 1000, by default."""
     updates_per_step: int | None = None
     """U, updates for each environment step; the preset's by default."""
     preset: str = "paper"
@@ -38,6 +42,8 @@ class Args:
     """Print one JSON object per seed to stdout and nothing else."""
     plot: str | None = None
     """Write the learning curves to this .png, .pdf or .svg file."""
+    mnist_dir: str | None = None
+    """Folder with MNIST's training files, for the mnist environments; by default LANGEVIN_DQN_MNIST names it."""
     workers: int | None = None
     """Seeds to run at a time; the number of cores by default."""
 
@@ -67,7 +73,7 @@ def changes_of(args: Args) -> dict[str, Any]:
 
 def main(args: Args) -> int:
     changes, seeds = changes_of(args), parse_seeds(args.seeds)
-    if args.episodes < 1:
+    if args.episodes is not None and args.episodes < 1:
         raise UserError(f"--episodes {args.episodes} leaves nothing to run", "use at least 1 episode")
     if args.workers is not None and args.workers < 1:
         raise UserError(f"--workers {args.workers} leaves nobody to run", "use at least 1 worker")
@@ -76,16 +82,18 @@ def main(args: Args) -> int:
 
     machine.prepare()
     from langevin_dqn.cli.progress import Board
-    from langevin_dqn.environments import make_env
+    from langevin_dqn.environments import make_env, mnist_files
+    from langevin_dqn.environments.registry import bsuite_episodes
     from langevin_dqn.report import figures
     from langevin_dqn.runners import Job, run_jobs
 
+    if args.mnist_dir is not None:
+        os.environ[mnist_files.VARIABLE] = args.mnist_dir
     make_env(args.env)  # a wrong id is an error before anything starts
+    episodes = args.episodes or bsuite_episodes(args.env) or DEFAULT_EPISODES
     if args.plot:
         figures.check_path(args.plot)
-    jobs = [
-        Job(args.agent, args.env, seed, args.episodes, args.preset, args.stop_when_solved, changes) for seed in seeds
-    ]
+    jobs = [Job(args.agent, args.env, seed, episodes, args.preset, args.stop_when_solved, changes) for seed in seeds]
     results: dict[int, Any] = {}
     printed = 0
     with Board(jobs, sys.stderr) as board:

@@ -7,8 +7,8 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from langevin_dqn.environments import checks
 from langevin_dqn.environments.base import IndexSpace
-from langevin_dqn.errors import UserError
 
 MIN_DEPTH, MAX_DEPTH = 2, 500
 DEFAULT_MAPPING_SEED = 42
@@ -96,12 +96,12 @@ class DeepSea:
 
 def deep_sea(depth: int = 10, mapping_seed: int = DEFAULT_MAPPING_SEED, stochastic: bool = False) -> DeepSea:
     """A deep sea with bsuite's action mapping for ``mapping_seed``."""
-    if not MIN_DEPTH <= depth <= MAX_DEPTH:
-        raise UserError(
-            f"depth {depth} is out of range",
-            f"a deep sea has a depth from {MIN_DEPTH} to {MAX_DEPTH}",
-        )
-    if not 0 <= mapping_seed < 2**32:
-        raise UserError(f"mapping_seed {mapping_seed} is out of range", "use a whole number from 0 to 4294967295")
+    checks.in_range("depth", depth, MIN_DEPTH, MAX_DEPTH)
+    checks.in_range("mapping_seed", mapping_seed, 0, checks.MAX_SEED)
     mapping = np.random.RandomState(mapping_seed).binomial(1, 0.5, (depth, depth))
     return DeepSea(jnp.asarray(mapping, jnp.int32), depth, stochastic)
+
+
+def deep_sea_stochastic(depth: int = 10, mapping_seed: int = DEFAULT_MAPPING_SEED) -> DeepSea:
+    """A deep sea with wind and noisy rewards."""
+    return deep_sea(depth, mapping_seed, stochastic=True)

@@ -1,22 +1,32 @@
 """From an id to an environment.
 
-``deep_sea/3`` is a bsuite id (experiment/setting); ``deep_sea:depth=20,mapping_seed=7`` is a
-name with settings; a bare name takes its defaults.
+``cartpole_noise/12`` is a bsuite id (experiment/setting); ``deep_sea:depth=20,mapping_seed=7``
+is a name with settings; a bare name takes its defaults.
 """
 
 import inspect
 from collections.abc import Callable
 from typing import Any
 
+from langevin_dqn.environments.bandit import bandit
 from langevin_dqn.environments.base import Environment
-from langevin_dqn.environments.deep_sea import deep_sea
+from langevin_dqn.environments.cartpole import cartpole, cartpole_swingup
+from langevin_dqn.environments.catch import catch
+from langevin_dqn.environments.deep_sea import deep_sea, deep_sea_stochastic
+from langevin_dqn.environments.discounting_chain import discounting_chain
+from langevin_dqn.environments.memory_chain import memory_len, memory_size
+from langevin_dqn.environments.mnist import mnist
+from langevin_dqn.environments.mountain_car import mountain_car
 from langevin_dqn.environments.probes import PROBES, probe
+from langevin_dqn.environments.sweeps import SWEEPS
+from langevin_dqn.environments.umbrella_chain import umbrella_distract, umbrella_length
+from langevin_dqn.environments.wrappers import noisy, scaled
 from langevin_dqn.errors import UserError, nearest, unknown
 
-_SEA_SIZES = tuple(range(10, 51, 2))
+Factory = Callable[..., Environment]
 
 
-def _probe_factory(task: str) -> Callable[[], Environment]:
+def _probe_factory(task: str) -> Factory:
     def factory():
         return probe(task)
 
@@ -25,16 +35,35 @@ def _probe_factory(task: str) -> Callable[[], Environment]:
 
 
 #: Environments by name: a factory whose keyword arguments are the settings.
-FACTORIES: dict[str, Callable[..., Environment]] = {
+FACTORIES: dict[str, Factory] = {
+    "bandit": bandit,
+    "bandit_noise": noisy(bandit),
+    "bandit_scale": scaled(bandit),
+    "cartpole": cartpole,
+    "cartpole_noise": noisy(cartpole),
+    "cartpole_scale": scaled(cartpole),
+    "cartpole_swingup": cartpole_swingup,
+    "catch": catch,
+    "catch_noise": noisy(catch),
+    "catch_scale": scaled(catch),
     "deep_sea": deep_sea,
+    "deep_sea_stochastic": deep_sea_stochastic,
+    "discounting_chain": discounting_chain,
+    "memory_len": memory_len,
+    "memory_size": memory_size,
+    "mnist": mnist,
+    "mnist_noise": noisy(mnist),
+    "mnist_scale": scaled(mnist),
+    "mountain_car": mountain_car,
+    "mountain_car_noise": noisy(mountain_car),
+    "mountain_car_scale": scaled(mountain_car),
+    "umbrella_distract": umbrella_distract,
+    "umbrella_length": umbrella_length,
     **{f"probe_{task}": _probe_factory(task) for task in PROBES},
 }
 
-#: bsuite experiments by name: the factory's settings for each id, in bsuite's order.
-SWEEPS: dict[str, tuple[str, tuple[dict[str, Any], ...]]] = {
-    "deep_sea": ("deep_sea", tuple({"depth": n} for n in _SEA_SIZES)),
-    "deep_sea_stochastic": ("deep_sea", tuple({"depth": n, "stochastic": True} for n in _SEA_SIZES)),
-}
+#: Where a factory's name for a setting is not bsuite's.
+_RENAMED = {"size": "depth"}
 
 
 def make_env(env_id: str) -> Environment:
@@ -47,23 +76,30 @@ def make_env(env_id: str) -> Environment:
         >>> langevin_dqn.make_env("deep_sea/3").depth
         16
     """
-    if "/" in env_id:
-        return _from_sweep(*env_id.split("/", 1))
     name, _, settings = env_id.partition(":")
+    if "/" in name:
+        return _from_sweep(*name.split("/", 1))
     if name not in FACTORIES:
-        raise unknown("environment", name, sorted({*FACTORIES, *SWEEPS}))
+        raise unknown("environment", name, FACTORIES)
     return FACTORIES[name](**_parse_settings(name, settings))
+
+
+def bsuite_episodes(env_id: str) -> int | None:
+    """How many episodes bsuite runs this id for; None for what is no bsuite id."""
+    name, slash, _ = env_id.partition("/")
+    return SWEEPS[name].episodes if slash and name in SWEEPS else None
 
 
 def _from_sweep(name: str, number: str) -> Environment:
     if name not in SWEEPS:
         raise unknown("environment", name, SWEEPS)
-    factory, sweep = SWEEPS[name]
-    if not (number.isdecimal() and int(number) < len(sweep)):
+    settings = SWEEPS[name].settings
+    if not (number.isdecimal() and int(number) < len(settings)):
         raise UserError(
-            f"{name}/{number} is not one of its settings", f"ids run from {name}/0 to {name}/{len(sweep) - 1}"
+            f"{name}/{number} is not one of its settings", f"ids run from {name}/0 to {name}/{len(settings) - 1}"
         )
-    return FACTORIES[factory](**sweep[int(number)])
+    setting = settings[int(number)]
+    return FACTORIES[name](**{_RENAMED.get(k, k): v for k, v in setting.items() if k != "seed"})
 
 
 def _parse_settings(name: str, settings: str) -> dict[str, Any]:
@@ -89,4 +125,5 @@ def _parse_value(key: str, text: str, kind: type) -> Any:
     try:
         return kind(text)
     except ValueError:
-        raise UserError(f"{key}={text} is not a number", f"write for instance {key}=20") from None
+        what, example = ("a whole number", "20") if kind is int else ("a number", "0.5")
+        raise UserError(f"{key}={text} is not {what}", f"write for instance {key}={example}") from None

@@ -1,0 +1,85 @@
+"""Five chains that pay sooner or later, one of them a little more."""
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from langevin_dqn.environments import checks
+from langevin_dqn.environments.base import ArraySpace
+
+PAYS_AT = (1, 3, 10, 30, 100)
+LENGTH = 100
+BONUS = 0.1
+
+
+class ChainState(NamedTuple):
+    step: jax.Array
+    chain: jax.Array  # -1 until it is chosen
+
+
+@jax.tree_util.register_dataclass
+@dataclass(frozen=True)
+class DiscountingChain:
+    """The first action chooses a chain, which pays 1 once, after 1, 3, 10, 30 or 100 steps; no other action matters.
+
+    One chain, decided by the seed, pays 10% more, so an agent that discounts much prefers
+    the wrong one. bsuite shows the chain (-1 before the choice) and the share of the 100
+    steps gone, which terminate the episode.
+    """
+
+    rewards: jax.Array
+    pays_at: jax.Array
+    clock: jax.Array
+
+    @property
+    def observation_space(self) -> ArraySpace:
+        return ArraySpace((1, 2))
+
+    @property
+    def num_actions(self) -> int:
+        return len(PAYS_AT)
+
+    @property
+    def max_return(self) -> float:
+        return 1 + BONUS
+
+    @property
+    def max_steps(self) -> int:
+        return LENGTH
+
+    def reset(self, key: jax.Array) -> tuple[ChainState, jax.Array]:
+        del key
+        state = ChainState(jnp.int32(0), jnp.int32(-1))
+        return state, self._observe(state)
+
+    def step(self, key: jax.Array, state: ChainState, action: jax.Array):
+        del key
+        chain = jnp.where(state.step == 0, action, state.chain)
+        state = ChainState(state.step + 1, chain)
+        reward = jnp.where(state.step == self.pays_at[chain], self.rewards[chain], 0.0)
+        return state, self._observe(state), reward, state.step == LENGTH, jnp.bool_(False)
+
+    def dense(self, obs: jax.Array) -> jax.Array:
+        return obs
+
+    def measure(self, state: ChainState) -> dict[str, jax.Array]:
+        del state
+        return {}
+
+    def _observe(self, state: ChainState) -> jax.Array:
+        return jnp.stack([state.chain.astype(jnp.float32), self.clock[state.step]])[None]
+
+
+def discounting_chain(mapping_seed: int = 0) -> DiscountingChain:
+    """Rewards at five distances; chain number mapping_seed modulo 5 pays a bonus."""
+    checks.in_range("mapping_seed", mapping_seed, 0, checks.MAX_SEED)
+    rewards = np.ones(len(PAYS_AT))
+    rewards[mapping_seed % len(PAYS_AT)] += BONUS
+    return DiscountingChain(
+        jnp.asarray(rewards, jnp.float32),
+        jnp.asarray(PAYS_AT, jnp.int32),
+        jnp.asarray(np.arange(LENGTH + 1) / LENGTH, jnp.float32),
+    )

@@ -1,0 +1,91 @@
+"""MNIST digits as a bandit: name the digit."""
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from langevin_dqn.environments import checks, mnist_files
+from langevin_dqn.environments.base import ArraySpace
+from langevin_dqn.errors import UserError
+from langevin_dqn.optimizers import noise
+
+
+class DigitState(NamedTuple):
+    label: jax.Array
+    right: jax.Array  # the answer was
+
+
+@jax.tree_util.register_dataclass
+@dataclass(frozen=True)
+class Mnist:
+    """One image, one answer: reward 1 if it is the image's digit, else -1, and the episode terminates on a blank.
+
+    Pixels are bytes read as signed, as bsuite reads them: 128 and above turn negative. They
+    are shown divided by 255.
+    """
+
+    images: jax.Array  # int8: (images, height, width)
+    labels: jax.Array
+
+    @property
+    def observation_space(self) -> ArraySpace:
+        return ArraySpace(self.images.shape[1:])
+
+    @property
+    def num_actions(self) -> int:
+        return 10
+
+    @property
+    def max_return(self) -> float:
+        return 1.0
+
+    @property
+    def max_steps(self) -> int:
+        return 1
+
+    def reset(self, key: jax.Array) -> tuple[DigitState, jax.Array]:
+        number = noise.integers(key, (), jnp.int32(self.images.shape[0]))
+        state = DigitState(self.labels[number], jnp.bool_(False))
+        return state, over_255(self.images[number])
+
+    def step(self, key: jax.Array, state: DigitState, action: jax.Array):
+        del key
+        right = action == state.label
+        blank = jnp.zeros(self.images.shape[1:])
+        return DigitState(state.label, right), blank, _outcome(right), jnp.bool_(True), jnp.bool_(False)
+
+    def dense(self, obs: jax.Array) -> jax.Array:
+        return obs
+
+    def measure(self, state: DigitState) -> dict[str, jax.Array]:
+        return {"total_regret": 1 - _outcome(state.right)}
+
+
+def over_255(pixels: jax.Array) -> jax.Array:
+    """The float32 nearest to each pixel / 255, without a division.
+
+    A compiler may turn a division by a constant into a product with its rounded inverse,
+    which is not the same. The inverse in two parts is: a pixel times the first, which has
+    few digits, is exact.
+    """
+    high = np.float32(np.round(2**16 / 255) / 2**16)
+    low = np.float32(1 / 255 - float(high))
+    pixels = pixels.astype(jnp.float32)
+    return pixels * high + pixels * low
+
+
+def _outcome(right: jax.Array) -> jax.Array:
+    return jnp.where(right, 1, -1).astype(jnp.float32)
+
+
+def mnist(fraction: float = 1.0, folder: str = "") -> Mnist:
+    """Name the digit on an image of the training set, of which the first fraction is used."""
+    checks.in_range("fraction", fraction, 0, 1)
+    images, labels = mnist_files.load(folder)
+    count = int(fraction * len(labels))
+    if count == 0:
+        raise UserError(f"fraction={fraction:g} leaves no image of {len(labels)}", "use a larger fraction")
+    return Mnist(images[:count], labels[:count])

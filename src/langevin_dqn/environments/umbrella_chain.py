@@ -1,0 +1,96 @@
+"""Take an umbrella or not, and learn much later whether that was right."""
+
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from langevin_dqn.environments import checks
+from langevin_dqn.environments.base import ArraySpace
+from langevin_dqn.optimizers import noise
+
+
+class UmbrellaState(NamedTuple):
+    step: jax.Array
+    need: jax.Array
+    has: jax.Array
+
+
+@jax.tree_util.register_dataclass
+@dataclass(frozen=True)
+class UmbrellaChain:
+    """The first action takes an umbrella (1) or leaves it; the last step pays 1 if that was right, else -1.
+
+    Steps between pay -1 or 1 by chance. bsuite shows ``[need, has, time left]`` and
+    distractors, bits drawn anew at every step. The last step terminates the episode.
+    """
+
+    clock: jax.Array
+    num_distractors: int = field(metadata={"static": True})
+
+    @property
+    def observation_space(self) -> ArraySpace:
+        return ArraySpace((1, 3 + self.num_distractors))
+
+    @property
+    def num_actions(self) -> int:
+        return 2
+
+    @property
+    def max_return(self) -> float:
+        """The rewards of chance average to 0."""
+        return 1.0
+
+    @property
+    def max_steps(self) -> int:
+        return self.clock.shape[0] - 1
+
+    def reset(self, key: jax.Array) -> tuple[UmbrellaState, jax.Array]:
+        words = noise.bits(key, (2 + self.num_distractors,))
+        need, has = _coin(words[0]), _coin(words[1])
+        state = UmbrellaState(jnp.int32(0), need, has)
+        return state, self._observe(state, words[2:])
+
+    def step(self, key: jax.Array, state: UmbrellaState, action: jax.Array):
+        words = noise.bits(key, (1 + self.num_distractors,))
+        has = jnp.where(state.step == 0, action, state.has)
+        state = UmbrellaState(state.step + 1, state.need, has)
+        last = state.step == self.max_steps
+        by_chance = 2 * _coin(words[0]) - 1
+        reward = jnp.where(last, self._outcome(state), by_chance).astype(jnp.float32)
+        return state, self._observe(state, words[1:]), reward, last, jnp.bool_(False)
+
+    def dense(self, obs: jax.Array) -> jax.Array:
+        return obs
+
+    def measure(self, state: UmbrellaState) -> dict[str, jax.Array]:
+        return {"total_regret": 1.0 - self._outcome(state)}
+
+    def _outcome(self, state: UmbrellaState) -> jax.Array:
+        return jnp.where(state.has == state.need, 1, -1)
+
+    def _observe(self, state: UmbrellaState, words: jax.Array) -> jax.Array:
+        bits = jnp.concatenate([jnp.stack([state.need, state.has]), _coin(words)]).astype(jnp.float32)
+        return jnp.concatenate([bits[:2], self.clock[state.step][None], bits[2:]])[None]
+
+
+def _coin(word: jax.Array) -> jax.Array:
+    return (word >> 31).astype(jnp.int32)
+
+
+def _umbrella_chain(length: int, distractors: int) -> UmbrellaChain:
+    checks.in_range("chain_length", length, 1, 10_000)
+    checks.in_range("n_distractor", distractors, 0, 10_000)
+    return UmbrellaChain(jnp.asarray(1 - np.arange(length + 1) / length, jnp.float32), distractors)
+
+
+def umbrella_length(chain_length: int = 10, n_distractor: int = 20) -> UmbrellaChain:
+    """Take an umbrella for a rain that comes after a number of steps."""
+    return _umbrella_chain(chain_length, n_distractor)
+
+
+def umbrella_distract(n_distractor: int = 20) -> UmbrellaChain:
+    """Take an umbrella, with a number of distractors, for a rain 20 steps away."""
+    return _umbrella_chain(20, n_distractor)
