@@ -14,6 +14,7 @@ between updates. That shows which rows it will read, each of them once:
 3. ``_give_back``: the rows go to the table again.
 """
 
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import jax
@@ -212,40 +213,42 @@ def _borrow(agent: "Agent", key: jax.Array, state: "AgentState", work: Workspace
     heads = jax.vmap(_head(agent))
     flat = _flat(table)
 
-    def wake(chunk, carry):
-        stale, rows = carry
+    def bring(looks: bool, chunk, carry):
+        stale, noted, work = carry
         place = _chunk(reads.places, chunk)
-        z = jax.vmap(lambda place: sleeping_rows.draw(constants, key, place, stale.width))(place)
-        woken = jax.vmap(lambda clock, rows, z: sleeping_rows.wake(constants, clock, rows, clock.sync, z))(
-            clock, stale.take(place), z
+        rows = stale.take(place)
+
+        def woken():
+            z = jax.vmap(lambda place: sleeping_rows.draw(constants, key, place, rows.width))(place)
+            wake = jax.vmap(lambda clock, rows, z: sleeping_rows.wake(constants, clock, rows, clock.sync, z))
+            return wake(clock, rows, z).value
+
+        # In a branch of its own, what is drawn is kept; a compiler that sees it used twice draws it twice.
+        asleep = (rows.time < clock.sync[:, None]).any()
+        rows = rows._replace(
+            value=lax.cond(asleep, woken, lambda: rows.value), time=jnp.maximum(rows.time, clock.sync[:, None])
         )
-        return stale, _set_chunk(rows, chunk, woken)
-
-    def recall(chunk, carry):
-        rows, noted, target = carry
-        place = _chunk(reads.places, chunk)
-        seen = jax.vmap(sleeping_rows.target_of)(clock, _chunk(rows, chunk), noted[place])
-        return rows, noted, _set_chunk(target, chunk, seen)
-
-    def seen(chunk, rows, target):
-        return jnp.where(reads.fresh, _chunk(rows.value, chunk), _chunk(target, chunk))
-
-    def look(chunk, carry):
-        rows, target, values = carry
-        return rows, target, _set_chunk(values, chunk, heads(target_rest, seen(chunk, rows, target)))
+        seen = lax.cond(
+            reads.fresh, lambda: rows.value, lambda: jax.vmap(sleeping_rows.target_of)(clock, rows, noted[place])
+        )
+        values = _set_chunk(work.values, chunk, heads(target_rest, seen)) if looks else work.values
+        # A loop of one turn or none: unlike ``cond``, it leaves the workspace where it is.
+        keep = jnp.where(reads.copies, 0, 1)
+        target = lax.fori_loop(0, keep, lambda _, target: _set_chunk(target, chunk, seen), work.target)
+        work = work._replace(rows=_set_chunk(work.rows, chunk, rows), target=target, values=values)
+        return stale, noted, work
 
     def note(chunk, carry):
-        rows, noted, target = carry
-        return rows, noted.at[_chunk(reads.places, chunk)].set(seen(chunk, rows, target)), target
+        noted, target = carry
+        return noted.at[_chunk(reads.places, chunk)].set(_chunk(target, chunk)), target
 
-    stale, rows = lax.fori_loop(0, reads.chunks, wake, (flat.rows, work.rows))
-    recalled = jnp.where(reads.fresh, 0, reads.chunks)
-    rows, noted, target = lax.fori_loop(0, recalled, recall, (rows, flat.target, work.target))
-    rows, target, values = lax.fori_loop(0, reads.target_chunks, look, (rows, target, work.values))
+    carry = lax.fori_loop(0, reads.target_chunks, partial(bring, True), (flat.rows, flat.target, work))
+    stale, noted, work = lax.fori_loop(reads.target_chunks, reads.chunks, partial(bring, False), carry)
     noting = jnp.where(reads.copies, 0, reads.chunks)  # before a copy, nobody will ask again
-    rows, noted, target = lax.fori_loop(0, noting, note, (rows, noted, target))
+    noted, target = lax.fori_loop(0, noting, note, (noted, work.target))
+    work = work._replace(target=target)
     table = jax.tree.map(lambda x, old: x.reshape(old.shape), Table(stale, noted), table)
-    return state._replace(params=(table, rest)), work._replace(rows=rows, target=target, values=values)
+    return state._replace(params=(table, rest)), work
 
 
 def _update(agent: "Agent", key, state: "AgentState", work: Workspace, places, batch, goal, slot, num_data):
