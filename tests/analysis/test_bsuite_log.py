@@ -59,31 +59,27 @@ def test_rows_are_those_of_bsuites_logger(env_id):
         assert log[name].to_list() == pytest.approx([row[name] for row in rows], abs=1e-6), name
 
 
-def test_logged_episodes_are_bsuites():
-    every = [e for e in range(1, 25_001) if wrappers._logarithmic_logging(e)]
-    assert bsuite_log.logged_episodes(25_000).tolist() == every
-    assert bsuite_log.logged_episodes(10_000)[-1] == 10_000
-    assert bsuite_log.logged_episodes(9_999)[-1] == 9_000
+@pytest.fixture(scope="module")
+def trained():
+    return train("dqn", "deep_sea/0", seed=0, episodes=25, hidden=(5, 5))
 
 
-def test_bsuite_reads_our_files(tmp_path):
-    result = train("dqn", "deep_sea/0", seed=0, episodes=14, hidden=(5, 5))
-    path = bsuite_log.write_csv(result, tmp_path)
+def test_bsuite_reads_our_files(tmp_path, trained):
+    path = bsuite_log.write_csv(trained, tmp_path)
     assert path.name == "bsuite_id_-_deep_sea-0.csv"
     read = csv_load.load_one_result_set(str(tmp_path))
-    ours = bsuite_log.logs_of([result])
+    ours = bsuite_log.logs_of([trained])
     for name in ours.columns:
         assert read[name].tolist() == ours[name].to_list(), name
     assert [p.name for p in tmp_path.iterdir()] == [path.name]
 
 
-def test_a_run_logs_what_its_episodes_add_up_to():
-    result = train("dqn", "deep_sea/0", seed=0, episodes=25, hidden=(5, 5))
-    last = bsuite_log.log_of(result).row(-1, named=True)
+def test_a_run_logs_what_its_episodes_add_up_to(trained):
+    last = bsuite_log.log_of(trained).row(-1, named=True)
     assert last["episode"] == 25
     assert last["steps"] == 250
-    assert last["total_return"] == pytest.approx(result.total_return)
-    assert last["total_bad_episodes"] == result.measures["total_bad_episodes"].sum()
+    assert last["total_return"] == pytest.approx(trained.total_return)
+    assert last["total_bad_episodes"] == trained.measures["total_bad_episodes"].sum()
 
 
 def test_logs_of_several_runs_carry_their_settings():

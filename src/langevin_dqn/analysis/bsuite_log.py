@@ -13,27 +13,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from langevin_dqn.environments.sweeps import SWEEPS
-from langevin_dqn.errors import UserError
+from langevin_dqn.experiments.bsuite import logged_episodes, split_id
 from langevin_dqn.training import Result
 
 if TYPE_CHECKING:
     import polars as pl
 
-_LOGGED = (1, 1.2, 1.4, 1.7, 2, 2.5, 3, 4, 5, 6, 7, 8, 9)  # times a power of ten
 _COUNTS = ("total_bad_episodes", "denoised_return", "total_perfect")
-
-
-def logged_episodes(episodes: int) -> np.ndarray:
-    """The episodes up to ``episodes`` at which bsuite logs.
-
-    Example:
-        >>> logged_episodes(30).tolist()
-        [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 14, 17, 20, 25, 30]
-    """
-    powers = 10 ** np.arange(len(str(max(episodes, 1))))
-    values = np.multiply.outer(powers, _LOGGED).ravel()
-    whole = np.rint(values).astype(np.int64)
-    return whole[np.isclose(values, whole, rtol=0, atol=1e-6) & (whole <= episodes)]
 
 
 def log_of(result: Result) -> "pl.DataFrame":
@@ -83,14 +69,6 @@ def with_settings(logs: "pl.DataFrame") -> "pl.DataFrame":
         settings.append({"bsuite_id": bsuite_id, "bsuite_env": name, **setting})
     known = pl.DataFrame(settings, infer_schema_length=None)
     return logs.join(known, on="bsuite_id", how="left", maintain_order="left")
-
-
-def split_id(bsuite_id: str) -> tuple[str, int]:
-    """``deep_sea/3`` as its experiment and the number of its setting."""
-    name, _, number = bsuite_id.partition("/")
-    if name not in SWEEPS or not number.isdecimal() or int(number) >= len(SWEEPS[name].settings):
-        raise UserError(f"{bsuite_id} is not a bsuite id", "write for instance deep_sea/3 or catch/0")
-    return name, int(number)
 
 
 def csv_path(folder: str | Path, bsuite_id: str) -> Path:
