@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from langevin_dqn.errors import UserError
     from langevin_dqn.optimizers import langevin_adam, langevin_sgd
     from langevin_dqn.presets import preset
+    from langevin_dqn.store import load_results
     from langevin_dqn.training import Result, train
 
 __version__ = "0.1.0"
@@ -27,6 +28,7 @@ _HOME = {
     "UserError": "errors",
     "langevin_adam": "optimizers",
     "langevin_sgd": "optimizers",
+    "load_results": "store",
     "preset": "presets",
     "Result": "training",
     "train": "training",
@@ -40,6 +42,7 @@ __all__ = [
     "UserError",
     "langevin_adam",
     "langevin_sgd",
+    "load_results",
     "make_agent",
     "make_env",
     "preset",

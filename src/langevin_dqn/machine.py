@@ -1,9 +1,8 @@
-"""Settings of this machine that must be made before JAX starts.
-
-Only programs (the command line, the examples) call this; a library must not.
-"""
+"""This machine: settings that must be made before JAX starts, and what it is."""
 
 import os
+import platform
+from importlib import metadata
 from pathlib import Path
 
 
@@ -14,13 +13,23 @@ def cache_dir() -> Path:
 
 
 def prepare() -> None:
-    """One thread per program, and a cache of compiled programs.
+    """One thread per program, and a cache of compiled programs, before JAX starts.
 
-    The networks are too small to share between threads: a second core serves a second
-    seed better. Anything the user has set stays.
+    The networks are too small to share between threads: a second core serves a second seed
+    better. Anything the user has set stays. Only programs (the command line, the examples)
+    call this; a library must not.
     """
     os.environ.setdefault("OMP_NUM_THREADS", "1")
     if "xla_cpu_multi_thread_eigen" not in os.environ.get("XLA_FLAGS", ""):
         os.environ["XLA_FLAGS"] = (os.environ.get("XLA_FLAGS", "") + " --xla_cpu_multi_thread_eigen=false").strip()
     os.environ.setdefault("JAX_COMPILATION_CACHE_DIR", str(cache_dir() / "xla"))
     os.environ.setdefault("JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS", "0")
+
+
+def describe() -> dict[str, str]:
+    """What a result was made with."""
+    return {
+        "machine": f"{platform.system()} {platform.machine()}, {os.cpu_count()} cores",
+        "python": platform.python_version(),
+        "jax": metadata.version("jax"),
+    }

@@ -173,11 +173,11 @@ def train(
             preset=preset if isinstance(agent, str) else "custom",
             config=config,
             max_return=max_return,
-            returns=np.asarray(carry.returns[:done]),
+            returns=np.array(carry.returns)[:done],  # cut here: JAX would compile a program for every length
             updates=int(carry.state.updates),
             seconds=time.perf_counter() - started,
-            lengths=np.asarray(carry.lengths[:done]),
-            measures={name: np.asarray(values[:done]) for name, values in carry.measures.items()},
+            lengths=np.array(carry.lengths)[:done],
+            measures={name: np.array(values)[:done] for name, values in carry.measures.items()},
             diverged=diverged,
         )
 

@@ -15,6 +15,7 @@ from langevin_dqn.errors import UserError, unknown
 #: Each command: the module that has its ``Args`` and ``main(args)``, and a line about it.
 COMMANDS = {
     "run": ("langevin_dqn.cli.run", "train an agent on an environment, over seeds"),
+    "bsuite": ("langevin_dqn.cli.bsuite", "run agents over bsuite, score them and draw the radar and bars"),
     "bench": ("langevin_dqn.cli.bench", "measure updates beside every installed peer"),
     "list": ("langevin_dqn.cli.listing", "list agents, presets, environments and fields"),
 }

@@ -14,7 +14,8 @@ from langevin_dqn.training import Result
 class Board:
     """Episodes per second, mean regret per episode and share of seeds solved, over all jobs.
 
-    On a terminal it is one moving line; elsewhere, one line per finished seed.
+    Over several environments, where regrets do not compare, it tells the runs that are done
+    instead. On a terminal it is one moving line; elsewhere, one line per finished run.
     """
 
     def __init__(self, jobs: Sequence[Job], stream: TextIO):
@@ -23,6 +24,7 @@ class Board:
         self._latest: dict[int, Result] = {}
         self._finished: set[int] = set()
         self._lock = threading.Lock()
+        self._one_env = len({job.env for job in jobs}) == 1
         self._progress = Progress(
             TextColumn("{task.description}"),
             BarColumn(),
@@ -50,10 +52,13 @@ class Board:
             latest = list(self._latest.values())
             episodes = sum(r.episodes for r in latest)
             elapsed = self._progress.tasks[0].elapsed or 1e-9
-            solved = sum(r.solved for r in latest)
-            words = f"{episodes / elapsed:.0f}/s · {solved} of {len(self._jobs)} solved"
+            words = f"{episodes / elapsed:.0f}/s · "
             regrets = [r.regret / r.episodes for r in latest if r.regret is not None]
-            if regrets:
+            if self._one_env:
+                words += f"{sum(r.solved for r in latest)} of {len(self._jobs)} solved"
+            else:
+                words += f"{len(self._finished)} of {len(self._jobs)} runs"
+            if regrets and self._one_env:
                 words += f" · regret {sum(regrets) / len(regrets):.2f} per episode"
             skipped = sum(self._jobs[i].episodes - self._latest[i].episodes for i in self._finished)
             self._progress.update(self._task, completed=episodes + skipped, words=words)
@@ -63,9 +68,10 @@ class Board:
         self._finished.add(index)
         self.update(index, result)
         if not self._console.is_terminal:
-            state = _state(result)
+            name = f"{result.agent} seed {result.seed}" if self._one_env else f"{result.agent} {result.env}"
+            state = f"{_state(result)}, " if self._one_env or result.diverged else ""
             self._console.print(
-                f"{result.agent} seed {result.seed}: {state}, {result.episodes} episodes, {result.seconds:.1f} s",
+                f"{name}: {state}{result.episodes} episodes, {result.seconds:.1f} s",
                 soft_wrap=True,
                 highlight=False,
             )

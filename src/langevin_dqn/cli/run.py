@@ -4,6 +4,7 @@ import json
 import os
 import sys
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Annotated, Any
 
 import tyro
@@ -44,6 +45,10 @@ class Args:
     """Write the learning curves to this .png, .pdf or .svg file."""
     mnist_dir: str | None = None
     """Folder with MNIST's training files, for the mnist environments; by default LANGEVIN_DQN_MNIST names it."""
+    bsuite_csv: str | None = None
+    """Write each seed's log to this folder as bsuite would have; several seeds get a folder each."""
+    overwrite: bool = False
+    """Let --bsuite-csv replace files that are there."""
     workers: int | None = None
     """Seeds to run at a time; the number of cores by default."""
 
@@ -71,6 +76,25 @@ def changes_of(args: Args) -> dict[str, Any]:
     return changes
 
 
+def csv_folders(args: Args, seeds: list[int]) -> dict[int, Path]:
+    """Where each seed's log goes; what would stop the writing later is an error now."""
+    if args.bsuite_csv is None:
+        return {}
+    from langevin_dqn.analysis.bsuite_log import csv_path
+
+    root = Path(args.bsuite_csv)
+    folders = {seed: root if len(seeds) == 1 else root / f"seed_{seed}" for seed in seeds}
+    for folder in folders.values():
+        path = csv_path(folder, args.env)
+        if path.exists() and not args.overwrite:
+            raise UserError(f"{path} is there already", "name another folder, or replace it with --overwrite")
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise UserError(f"cannot write to {folder}: {error.strerror}", "name another folder") from None
+    return folders
+
+
 def main(args: Args) -> int:
     changes, seeds = changes_of(args), parse_seeds(args.seeds)
     if args.episodes is not None and args.episodes < 1:
@@ -93,6 +117,7 @@ def main(args: Args) -> int:
     episodes = args.episodes or bsuite_episodes(args.env) or DEFAULT_EPISODES
     if args.plot:
         figures.check_path(args.plot)
+    folders = csv_folders(args, seeds)
     jobs = [Job(args.agent, args.env, seed, episodes, args.preset, args.stop_when_solved, changes) for seed in seeds]
     results: dict[int, Any] = {}
     printed = 0
@@ -100,6 +125,10 @@ def main(args: Args) -> int:
         for index, result in run_jobs(jobs, workers=args.workers, progress=board.update):
             results[index] = result
             board.finish(index, result)
+            if folders:
+                from langevin_dqn.analysis.bsuite_log import write_csv
+
+                write_csv(result, folders[result.seed])
             while args.json and printed in results:  # in the order of the seeds, each as soon as it can be
                 print(json.dumps(results[printed].to_dict()), flush=True)
                 printed += 1
@@ -108,6 +137,8 @@ def main(args: Args) -> int:
         from langevin_dqn.cli.tables import seeds_table
 
         seeds_table(ordered)
+    if folders:
+        print(f"wrote {len(folders)} logs to {args.bsuite_csv}", file=sys.stderr)
     if args.plot:
         shown = "each seed up to where it stopped" if args.stop_when_solved else "median, quartiles as a band"
         caption = f"{args.env}, {args.preset} preset, {len(seeds)} seeds ({shown})"

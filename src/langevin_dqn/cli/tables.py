@@ -1,6 +1,7 @@
 """Closing tables for people."""
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 from rich.console import Console
@@ -57,3 +58,39 @@ def agents_table(groups: Mapping[str, Sequence[Result]], title: str) -> None:
             f"{np.mean([r.seconds for r in results]):.1f}",
         )
     Console().print(table)
+
+
+def bsuite_tables(summaries: Sequence[Mapping[str, Any]]) -> None:
+    """Scores per experiment and per tag, a column per agent, others' published ones beside them, to stdout."""
+    from langevin_dqn.analysis.bsuite_summary import BY_TYPE, TAGS
+    from langevin_dqn.analysis.public_scores import PUBLIC, SOURCE
+    from langevin_dqn.report.bsuite_figures import styles
+
+    console = Console()
+    texts = styles(s["agent"] for s in summaries)
+    shown = [name for name in dict.fromkeys(s["agent"].partition(":")[0] for s in summaries) if name in PUBLIC]
+    table = Table("experiment", title=f"bsuite scores, {summaries[0]['preset']} preset")
+    for summary in summaries:
+        table.add_column(texts[summary["agent"]].text, justify="right")
+    for name in shown:
+        table.add_column(f"{label(name)}, published", justify="right", style="dim")
+    for names in BY_TYPE.values():
+        run = [name for name in names if any(name in s["episodes"] for s in summaries)]
+        for name in run:
+            ours = [_score(s["scores"].get(name), name in s["unfinished"]) for s in summaries]
+            table.add_row(name, *ours, *[_score(PUBLIC[agent][name]) for agent in shown], end_section=name == run[-1])
+    for tag in TAGS:
+        if any(tag in s["tags"] for s in summaries):
+            table.add_row(f"mean: {tag}", *[_score(s["tags"].get(tag)) for s in summaries], *[""] * len(shown))
+    console.print(table)
+    if any(s["unfinished"] for s in summaries):
+        console.print("* some runs stopped before their last episode, and are left out as bsuite leaves them out")
+    if shown:
+        console.print(f"published: {SOURCE}; all settings at bsuite's episode counts", highlight=False)
+    for summary in summaries:
+        for words in summary["diverged"]:
+            console.print(f"{summary['agent']} on {words}", highlight=False, soft_wrap=True)
+
+
+def _score(value: float | None, unfinished: bool = False) -> str:
+    return "–" if value is None else f"{value:.2f}{'*' if unfinished else ''}"

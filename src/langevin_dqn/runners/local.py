@@ -5,8 +5,9 @@ compilation, and need nothing pickled.
 """
 
 import os
+import threading
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor, as_completed
+from concurrent.futures import CancelledError, ThreadPoolExecutor, as_completed
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -51,14 +52,22 @@ def run_jobs(
 ) -> Iterator[tuple[int, Result]]:
     """Run ``jobs`` side by side and yield ``(index, result)`` as each one ends.
 
+    When the caller stops listening (or is interrupted), runs end at their next chunk of episodes.
+
     Args:
         jobs: what to run.
         workers: runs at a time; the number of cores by default.
         progress: called with a job's index and its result so far.
     """
+    stopping = threading.Event()
 
     def work(index: int) -> tuple[int, Result]:
-        report = None if progress is None else lambda result: progress(index, result)
+        def report(result: Result) -> None:
+            if stopping.is_set():
+                raise CancelledError
+            if progress is not None:
+                progress(index, result)
+
         return index, jobs[index].run(report)
 
     with ThreadPoolExecutor(workers or available_cores()) as pool:
@@ -67,5 +76,6 @@ def run_jobs(
             for future in as_completed(futures):
                 yield future.result()
         finally:
+            stopping.set()
             for future in futures:
                 future.cancel()

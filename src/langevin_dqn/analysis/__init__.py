@@ -1,0 +1,1 @@
+"""From logs of runs to scores."""

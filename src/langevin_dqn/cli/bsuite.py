@@ -1,0 +1,206 @@
+"""``langevin-dqn bsuite``: run agents over bsuite, score them, draw fig9, fig10, fig12 and fig13."""
+
+import json
+import os
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import tyro
+
+from langevin_dqn.cli.run import parse_seeds
+from langevin_dqn.config import parse_assignment
+from langevin_dqn.errors import UserError
+from langevin_dqn.presets import preset
+
+if TYPE_CHECKING:
+    from langevin_dqn.experiments.bsuite import Protocol
+
+
+@dataclass
+class Args:
+    """Run agents over bsuite's experiments, score them as bsuite does, and draw its radar and bars.
+
+    Runs are kept in a store: the same command again goes on where it stopped.
+    """
+
+    agents: str = "dqn,langevin_dqn"
+    """Names of agents; name:field=value changes one of them, as in boot_dqn:members=10."""
+    settings: str = "quick"
+    """quick (a small part), all (468 settings), or ids and experiments, as in deep_sea/3,catch."""
+    seeds: str = "0"
+    """Passes over the settings: 3, 0-4 or 0,2,7."""
+    episodes_scale: float = 1.0
+    """Factor of the number of episodes, rounded to one that bsuite logs."""
+    store: str = "out/bsuite"
+    """Folder of runs; radar and bars are written there too, as PNG and PDF."""
+    updates_per_step: int | None = None
+    """U, updates for each environment step; the preset's by default. fig9 and fig10 use 5."""
+    preset: str = "paper"
+    """Reading of the paper: paper or released."""
+    members: int | None = None
+    """Models in each ensemble; the preset's by default. Agents without an ensemble stay without."""
+    set: Annotated[tuple[str, ...], tyro.conf.UseAppendAction] = ()
+    """Any field of every agent's configuration, as field=value."""
+    deep_sea_threshold: float = 0.8
+    """Share of bad episodes below which a deep sea is solved: the paper's and bsuite 0.3.5's 0.8, or 0.9."""
+    mnist_dir: str | None = None
+    """Folder with MNIST's training files; by default LANGEVIN_DQN_MNIST names it. Without, MNIST is left out."""
+    json: bool = False
+    """Print one JSON object per agent to stdout and nothing else."""
+    workers: int | None = None
+    """Runs at a time; the number of cores by default."""
+
+
+def parse_agents(args: Args) -> dict[str, tuple[str, dict[str, Any]]]:
+    """``dqn,boot_dqn:members=10,epsilon=0.1`` as names and changed fields, by what the user called each."""
+    words: list[str] = []
+    for word in filter(None, args.agents.split(",")):
+        if "=" in word and ":" not in word and words:  # one more field of the agent before it
+            words[-1] += f",{word}"
+        else:
+            words.append(word)
+    if not words:
+        raise UserError("no agents to run", "write for instance --agents dqn,langevin_dqn")
+    common = dict(parse_assignment(text) for text in args.set)
+    if args.updates_per_step is not None:
+        common["updates_per_step"] = args.updates_per_step
+    agents = {}
+    for word in words:
+        name, _, settings = word.partition(":")
+        ensemble = preset(name, args.preset).members > 1
+        shared = common | ({"members": args.members} if args.members is not None and ensemble else {})
+        own = dict(parse_assignment(text) for text in filter(None, settings.split(",")))
+        preset(name, args.preset, **shared | own)  # a wrong value is an error now
+        agents[word] = (name, shared | own)
+    return agents
+
+
+def main(args: Args) -> int:
+    agents, seeds = parse_agents(args), parse_seeds(args.seeds)
+    if args.workers is not None and args.workers < 1:
+        raise UserError(f"--workers {args.workers} leaves nobody to run", "use at least 1 worker")
+    if not 0 < args.deep_sea_threshold <= 1:
+        raise UserError(f"--deep-sea-threshold {args.deep_sea_threshold:g} is no share", "use 0.8 or 0.9")
+    from langevin_dqn import machine
+
+    machine.prepare()
+    from langevin_dqn.experiments.bsuite import jobs_of, protocol
+    from langevin_dqn.store import Store
+
+    chosen = _leave_out_mnist(args, protocol(args.settings, args.episodes_scale))
+    store = Store(args.store)
+    jobs = {
+        label: jobs_of(name, chosen, seeds=seeds, preset=args.preset, changes=changes)
+        for label, (name, changes) in agents.items()
+    }
+    _run(args, store, [job for some in jobs.values() for job in some])
+    summaries = [_summary(args, store, label, jobs[label], chosen) for label in agents]
+    if args.json:
+        for summary in summaries:
+            print(json.dumps(summary))
+    else:
+        from langevin_dqn.cli.tables import bsuite_tables
+
+        bsuite_tables(summaries)
+    _draw(args, summaries, _caption(args, chosen, len(seeds)))
+    return 0
+
+
+def _leave_out_mnist(args: Args, chosen: "Protocol") -> "Protocol":
+    """MNIST cannot be shipped, so a sweep goes on without it; asking for it alone is an error."""
+    from langevin_dqn.environments import make_env, mnist_files
+
+    if args.mnist_dir is not None:
+        os.environ[mnist_files.VARIABLE] = args.mnist_dir
+    images = [name for name in chosen.experiments if name.startswith("mnist")]
+    if images and not os.environ.get(mnist_files.VARIABLE) and len(images) < len(chosen.experiments):
+        _say(f"leaving out {', '.join(images)}: name the folder of its files with --mnist-dir to run it")
+        return chosen.without(images)
+    if images:
+        make_env(f"{images[0]}/0")  # complains about files that are missing or broken
+    return chosen
+
+
+def _run(args: Args, store, jobs: list) -> None:
+    """Run what the store does not have, the longest first."""
+    from langevin_dqn.cli.progress import Board
+    from langevin_dqn.environments import make_env
+    from langevin_dqn.runners import run_jobs
+
+    missing = [job for job in jobs if not store.has(job)]
+    for path in store.damaged:
+        _say(f"set aside a file that cannot be read: {path}")
+    steps = {env: make_env(env).max_steps for env in {job.env for job in missing}}
+    missing.sort(key=lambda job: -job.episodes * steps[job.env])
+    _say(f"{len(jobs)} runs, {len(jobs) - len(missing)} of them in {args.store}")
+    if not missing:
+        return
+    with Board(missing, sys.stderr) as board:
+        for index, result in run_jobs(missing, workers=args.workers, progress=board.update):
+            store.put(missing[index], result)
+            board.finish(index, result)
+
+
+def _summary(args: Args, store, label: str, jobs: list, chosen: "Protocol") -> dict[str, Any]:
+    """An agent's scores by experiment and tag, averaged over seeds."""
+    import polars as pl
+
+    from langevin_dqn.analysis import bsuite_log, bsuite_summary
+    from langevin_dqn.experiments.bsuite import pass_of
+
+    results = [store.get(job) for job in jobs]
+    logs = pl.concat(
+        [
+            bsuite_log.logs_of([result]).with_columns(agent=pl.lit(label), seed=pass_of(job))
+            for job, result in zip(jobs, results, strict=True)
+        ],
+        how="diagonal",
+    )
+    scores = bsuite_summary.score_agents(logs, episodes=chosen.episodes, solved_share=args.deep_sea_threshold)
+    broken = [f"{result.env} (seed {result.seed}): {result.diverged}" for result in results if result.diverged]
+    mean = pl.col("score").mean()
+    return {
+        "agent": label,
+        "preset": args.preset,
+        "settings": len(chosen.ids),
+        "seeds": len({pass_of(job) for job in jobs}),
+        "scores": _by(scores.filter(pl.col("score").is_not_nan()).group_by("experiment").agg(mean), "experiment"),
+        "tags": _by(bsuite_summary.score_tags(scores).group_by("tag").agg(mean), "tag"),
+        "unfinished": sorted(set(scores.filter(~pl.col("finished"))["experiment"])),
+        "diverged": broken,
+        "episodes": {name: chosen.episodes[name] for name in chosen.experiments},
+        "seconds": round(sum(result.seconds for result in results), 1),
+        "config": results[0].config.to_dict(),
+    }
+
+
+def _by(table, column: str) -> dict[str, float]:
+    return dict(table.sort(column).select(column, "score").iter_rows())
+
+
+def _draw(args: Args, summaries: list[dict[str, Any]], caption: str) -> None:
+    from langevin_dqn.report import bsuite_figures
+
+    scores = {summary["agent"]: summary["scores"] for summary in summaries}
+    tags = {summary["agent"]: summary["tags"] for summary in summaries}
+    unfinished = {(summary["agent"], name) for summary in summaries for name in summary["unfinished"]}
+    for suffix in ("png", "pdf"):
+        bsuite_figures.bars(scores, Path(args.store) / f"bars.{suffix}", caption, unfinished)
+        if len(set().union(*tags.values())) >= 3:  # fewer make no polygon
+            bsuite_figures.radar(tags, Path(args.store) / f"radar.{suffix}", caption)
+    _say(f"wrote pictures to {args.store}")
+
+
+def _caption(args: Args, chosen: "Protocol", seeds: int) -> str:
+    """The protocol in a line."""
+    most = max(chosen.episodes[name] for name in chosen.experiments)
+    parts = [f"bsuite, {len(chosen.ids)} of 468 settings", f"up to {most:,} episodes", f"{args.preset} preset"]
+    if args.updates_per_step is not None:
+        parts.append(f"{args.updates_per_step} updates per step")
+    return ", ".join([*parts, *args.set, f"{seeds} seed{'s' if seeds > 1 else ''}"])
+
+
+def _say(words: str) -> None:
+    print(words, file=sys.stderr, flush=True)

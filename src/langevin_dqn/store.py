@@ -1,0 +1,229 @@
+"""Runs on disk: one Parquet file each, named by the hash of what defines the run.
+
+A file is written under another name and renamed once it is whole, so a run is either there
+or not, whenever the program is killed; "already there" is all that resuming needs, and
+copying folders into each other merges stores. Each version of the algorithm has a folder of
+its own (``v1``), so that results that would differ are never mixed. A file that cannot be
+read is moved to ``damaged``, and its run counts as not done.
+"""
+
+import hashlib
+import json
+import os
+import tempfile
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy as np
+
+from langevin_dqn import __version__, machine
+from langevin_dqn.config import FIELD_TYPES, AgentConfig
+from langevin_dqn.errors import UserError
+from langevin_dqn.presets import preset
+from langevin_dqn.training import ALGORITHM_VERSION, Result
+
+if TYPE_CHECKING:
+    import polars as pl
+
+_MEASURE = "measure_"
+
+
+class Run(Protocol):
+    """What a run is known by; :class:`langevin_dqn.runners.Job` is one."""
+
+    @property
+    def agent(self) -> str: ...
+    @property
+    def env(self) -> str: ...
+    @property
+    def seed(self) -> int: ...
+    @property
+    def episodes(self) -> int: ...
+    @property
+    def preset(self) -> str: ...
+    @property
+    def stop_when_solved(self) -> bool: ...
+    @property
+    def changes(self) -> Mapping[str, Any]: ...
+
+
+def identity(run: Run) -> dict[str, Any]:
+    """What defines a run: change any of it, and the returns would change.
+
+    Fields of the configuration at their defaults are left out, so that a field added later
+    does not orphan every stored run. A default may therefore change only together with
+    ``ALGORITHM_VERSION``; a test holds that. Names of agents and presets are not part of it.
+    """
+    config, defaults = preset(run.agent, run.preset, **run.changes), AgentConfig()
+    changed = {name: getattr(config, name) for name in FIELD_TYPES if getattr(config, name) != getattr(defaults, name)}
+    return {
+        "algorithm_version": ALGORITHM_VERSION,
+        "config": {name: float(value) if FIELD_TYPES[name] is float else value for name, value in changed.items()},
+        "env": run.env,
+        "seed": run.seed,
+        "episodes": run.episodes,
+        "stop_when_solved": run.stop_when_solved,
+    }
+
+
+def key_of(run: Run) -> str:
+    """The name of a run's file: a hash of its identity."""
+    text = json.dumps(identity(run), sort_keys=True, separators=(",", ":"))
+    return hashlib.sha256(text.encode()).hexdigest()[:32]
+
+
+class Store:
+    """A folder of runs.
+
+    ``damaged`` lists the files that could not be read and were set aside since the store was opened.
+    """
+
+    def __init__(self, folder: str | Path):
+        self.folder = Path(folder)
+        self.damaged: list[Path] = []
+        if self.folder.exists() and not self.folder.is_dir():
+            raise UserError(f"{self.folder} is a file", "a store is a folder; name another one")
+
+    def path(self, run: Run) -> Path:
+        """Where the file of ``run`` is, or will be."""
+        return self.folder / f"v{ALGORITHM_VERSION}" / f"{key_of(run)}.parquet"
+
+    def has(self, run: Run) -> bool:
+        """Whether ``run`` is done and can be read."""
+        return self._read(self.path(run)) is not None
+
+    def put(self, run: Run, result: Result) -> Path:
+        """Keep what ``run`` gave: all of it or, if that fails, nothing."""
+        path = self.path(run)
+        unfinished = None
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            descriptor, unfinished = tempfile.mkstemp(prefix=f".{path.stem}.", suffix=".tmp", dir=path.parent)
+            with os.fdopen(descriptor, "wb") as file:
+                _row(path.stem, run, result).write_parquet(file)
+                file.flush()
+                os.fsync(file.fileno())
+            os.chmod(unfinished, 0o644)  # a temporary file is its owner's alone
+            os.replace(unfinished, path)
+        except OSError as error:
+            raise UserError(
+                f"cannot write to {path.parent}: {error.strerror or error}",
+                "make room or name another folder, then run the same again: what is stored stays",
+            ) from None
+        finally:
+            if unfinished and os.path.exists(unfinished):
+                os.unlink(unfinished)
+        return path
+
+    def get(self, run: Run) -> Result | None:
+        """What ``run`` gave, under the name ``run`` has for its agent; None if it is not there."""
+        table = self._read(self.path(run))
+        return None if table is None else _result(table.row(0, named=True), run.agent, run.preset)
+
+    def load(self, *, all_versions: bool = False) -> "pl.DataFrame":
+        """Every run as one table, a row each, sorted by what was run.
+
+        The columns are those of ``langevin-dqn run --json`` with the configuration's fields beside
+        them, the lists ``returns`` and ``lengths`` (an entry per episode), a list ``measure_…`` for
+        each column that bsuite would log, and where and when the run was made. Runs of other
+        versions of the algorithm are left out, unless asked for.
+        """
+        import polars as pl
+
+        folder = "v*" if all_versions else f"v{ALGORITHM_VERSION}"
+        read = [self._read(path) for path in sorted(self.folder.glob(f"{folder}/*.parquet"))]
+        tables = [table for table in read if table is not None]
+        if not tables:
+            return pl.DataFrame()
+        return pl.concat(tables, how="diagonal_relaxed").sort("agent", "preset", "env", "seed", "key")
+
+    def _read(self, path: Path) -> "pl.DataFrame | None":
+        """A run's row; a file that cannot be read is set aside."""
+        import polars as pl
+
+        if not path.exists():
+            return None
+        try:
+            if _ends_as_it_should(path):
+                table = pl.read_parquet(path, hive_partitioning=False)
+                if table.height == 1 and table["key"].item() == path.stem:
+                    return table
+        except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError):
+            pass
+        self._set_aside(path)
+        return None
+
+    def _set_aside(self, path: Path) -> None:
+        home = self.folder / "damaged"
+        try:
+            home.mkdir(exist_ok=True)
+            count = sum(1 for _ in home.glob(f"{path.stem}*"))
+            path = path.replace(home / f"{path.stem}.{count}.parquet")
+        except OSError:  # a store that may only be read stays as it is
+            pass
+        self.damaged.append(path)
+
+
+def _ends_as_it_should(path: Path) -> bool:
+    """Parquet's own mark at the end, which a file cut short has not."""
+    with path.open("rb") as file:
+        if os.fstat(file.fileno()).st_size < 12:
+            return False
+        file.seek(-4, os.SEEK_END)
+        return file.read() == b"PAR1"
+
+
+def load_results(folder: str | Path) -> "pl.DataFrame":
+    """Every run in a store, as one polars table; see :meth:`Store.load`."""
+    if not Path(folder).is_dir():
+        raise UserError(f"there is no store at {folder}", "name the folder that --store named")
+    return Store(folder).load()
+
+
+def _row(key: str, run: Run, result: Result) -> "pl.DataFrame":
+    """A run as a table of one row."""
+    import polars as pl
+
+    record = result.to_dict()
+    config = record.pop("config")
+    made = {"package": __version__, "algorithm_version": ALGORITHM_VERSION, **machine.describe()}
+    made |= {"finished_at": datetime.now(UTC)}
+    planned = {"planned_episodes": run.episodes, "stop_when_solved": run.stop_when_solved}
+    plain = {"key": key, **record, **planned, "max_return": result.max_return, **config, **made}
+    lists = {"returns": result.returns, "lengths": result.lengths}
+    lists |= {_MEASURE + name: values for name, values in result.measures.items()}
+    nullable = {"diverged": pl.String, "max_return": pl.Float64, "regret": pl.Float64, "success_share": pl.Float64}
+    nullable |= {"learning_time": pl.Int64, "first_success": pl.Int64}
+    return pl.DataFrame(
+        {name: [value] for name, value in plain.items()} | {name: [_compact(values)] for name, values in lists.items()},
+        schema_overrides=nullable,
+    )
+
+
+def _compact(values: np.ndarray) -> np.ndarray:
+    return np.asarray(values, np.int32 if np.issubdtype(values.dtype, np.integer) else np.float32)
+
+
+def _result(row: Mapping[str, Any], agent: str, reading: str) -> Result:
+    measures = {
+        name.removeprefix(_MEASURE): np.asarray(values, np.float32)
+        for name, values in row.items()
+        if name.startswith(_MEASURE)
+    }
+    config = {name: row[name] for name in FIELD_TYPES if row.get(name) is not None}
+    return Result(
+        agent=agent,
+        env=row["env"],
+        seed=row["seed"],
+        preset=reading,
+        config=AgentConfig().replace(**config | {"hidden": tuple(config["hidden"])}),
+        max_return=row["max_return"],
+        returns=np.asarray(row["returns"], np.float32),
+        updates=row["updates"],
+        seconds=row["seconds"],
+        lengths=np.asarray(row["lengths"], np.int32),
+        measures=measures,
+        diverged=row["diverged"],
+    )
