@@ -1,15 +1,18 @@
 """From an id to an environment.
 
 ``deep_sea/3`` is a bsuite id (experiment/setting); ``deep_sea:depth=20,mapping_seed=7`` is a
-name with settings; a bare name takes its defaults.
+name with settings; a bare name takes its defaults. ``gym:CartPole-v1`` is Gymnasium's, and
+``dm:package.module:factory`` any dm_env environment.
 """
 
 import inspect
 from collections.abc import Callable
 from typing import Any
 
+from langevin_dqn.environments import dm_env, gymnasium
 from langevin_dqn.environments.base import Environment
 from langevin_dqn.environments.deep_sea import deep_sea
+from langevin_dqn.environments.host import HostEnvironment
 from langevin_dqn.environments.probes import PROBES, probe
 from langevin_dqn.errors import UserError, nearest, unknown
 
@@ -36,9 +39,15 @@ SWEEPS: dict[str, tuple[str, tuple[dict[str, Any], ...]]] = {
     "deep_sea_stochastic": ("deep_sea", tuple({"depth": n, "stochastic": True} for n in _SEA_SIZES)),
 }
 
+#: Environments of other libraries, by prefix: what makes one from the rest of the id.
+ADAPTERS: dict[str, Callable[[str], HostEnvironment]] = {"gym": gymnasium.make, "dm": dm_env.make}
 
-def make_env(env_id: str) -> Environment:
+
+def make_env(env_id: str) -> Any:
     """Make the environment that ``env_id`` names.
+
+    It is an :class:`~langevin_dqn.environments.Environment`, or a
+    :class:`~langevin_dqn.environments.HostEnvironment` for ``gym:`` and ``dm:`` ids.
 
     Example:
         >>> import langevin_dqn
@@ -47,9 +56,11 @@ def make_env(env_id: str) -> Environment:
         >>> langevin_dqn.make_env("deep_sea/3").depth
         16
     """
+    name, colon, settings = env_id.partition(":")
+    if colon and name in ADAPTERS:
+        return ADAPTERS[name](settings)
     if "/" in env_id:
         return _from_sweep(*env_id.split("/", 1))
-    name, _, settings = env_id.partition(":")
     if name not in FACTORIES:
         raise unknown("environment", name, sorted({*FACTORIES, *SWEEPS}))
     return FACTORIES[name](**_parse_settings(name, settings))
