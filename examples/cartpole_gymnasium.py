@@ -19,12 +19,13 @@ ENV = "gym:CartPole-v1"
 COMMON: dict[str, Any] = {
     "discount": 0.99,
     "learning_rate": 1e-3,
+    "negative_slope": 0.1,
     "update_timing": "within",  # episodes are long: learn after each step, and not only between them
-    "target_period": 500,
+    "target_period": 100,
     "min_replay_size": 500,
 }
 AGENTS: dict[str, dict[str, Any]] = {
-    "dqn": COMMON | {"epsilon": 0.5, "epsilon_final": 0.05, "epsilon_decay_episodes": 100},
+    "dqn": COMMON | {"epsilon": 0.5, "epsilon_final": 0.02, "epsilon_decay_episodes": 100},
     "langevin_dqn": COMMON | {"noise_variance": 1e-3, "regularizer": 0.0},
 }
 

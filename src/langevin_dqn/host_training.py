@@ -12,6 +12,7 @@ from typing import NamedTuple
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jax import lax
 
 from langevin_dqn import schedule as schedules
 from langevin_dqn.agent import Agent, AgentState
@@ -79,8 +80,8 @@ def run(
         while not (ended or (steps is not None and done >= steps)):
             obs, reward, terminated, truncated = environment.step(int(carry.action))
             ended, done, total = terminated or truncated, done + 1, total + np.float32(reward)
-            outcome = obs, np.float32(reward), np.bool_(terminated)
-            carry = _after_step(agent, schedule, carry, *outcome, within, acts=not ended)
+            outcome = obs, np.float32(reward), np.bool_(terminated), np.bool_(ended)
+            carry = _after_step(agent, schedule, carry, *outcome, within)
             if time.perf_counter() - looked > seconds and not ended:
                 yield snapshot()
                 looked = time.perf_counter()
@@ -120,23 +121,27 @@ def _begin_episode(agent: Agent, schedule: Schedule, key: jax.Array, carry: Carr
     return _act(agent, carry._replace(state=state, key=steps_key, step=jnp.int32(0), obs=jnp.asarray(obs)))
 
 
-@partial(jax.jit, static_argnames=("within", "acts"), donate_argnums=2)
-def _after_step(
-    agent: Agent, schedule: Schedule, carry: Carry, obs, reward, terminated, within: bool, acts: bool
-) -> Carry:
-    """Lines 12-19 of alg3: remember, learn where it is time to, and act again unless the episode has ended."""
+@partial(jax.jit, static_argnames="within", donate_argnums=2)
+def _after_step(agent: Agent, schedule: Schedule, carry: Carry, obs, reward, terminated, ended, within: bool) -> Carry:
+    """Lines 12-19 of alg3: remember, learn where it is time to, and act again.
+
+    After the last step of an episode nobody does what this acts out, which is cheaper than
+    compiling a second program.
+    """
     store_key, learn_key = _step_keys(carry)[3:]
     state = carry.state
     replay = agent.observe(store_key, state, carry.replay, carry.obs, carry.action, reward, obs, terminated)
     if within:
         state = schedules.learn(agent, schedule, learn_key, state, replay, 1)
-    carry = carry._replace(state=state, replay=replay, step=carry.step + 1, obs=jnp.asarray(obs))
-    return _act(agent, carry) if acts else carry
+    return _act(agent, carry._replace(state=state, replay=replay, step=carry.step + 1, obs=jnp.asarray(obs)), ended)
 
 
-def _act(agent: Agent, carry: Carry) -> Carry:
+def _act(agent: Agent, carry: Carry, ended=False) -> Carry:
     attend_key, act_key = _step_keys(carry)[:2]
-    state = agent.attend(attend_key, carry.state, carry.obs)
+    state = carry.state
+    if agent.structure.sleeping_rows:  # a loop of at most one turn, because ``cond`` would copy the rows
+        looks = 1 - jnp.int32(ended)
+        state = lax.fori_loop(0, looks, lambda _, state: agent.attend(attend_key, state, carry.obs), state)
     return carry._replace(state=state, action=agent.act(act_key, state, carry.obs))
 
 

@@ -85,6 +85,11 @@ class Result:
         return float(metrics.regret(self.returns, self.max_return)[-1])
 
     @property
+    def recent_return(self) -> float | None:
+        """Mean return of the last 100 episodes."""
+        return float(np.mean(self.returns[-100:], dtype=np.float64)) if self.episodes else None
+
+    @property
     def total_return(self) -> float:
         return float(np.sum(self.returns, dtype=np.float64))
 
@@ -103,6 +108,7 @@ class Result:
             "first_success": self.first_success,
             "success_share": self.success_share,
             "total_return": self.total_return,
+            "recent_return": self.recent_return,
             "regret": self.regret,
             "updates": self.updates,
             "seconds": round(self.seconds, 3),

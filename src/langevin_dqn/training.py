@@ -22,6 +22,8 @@ from langevin_dqn.schedule import Schedule
 #: Changes whenever the same configuration and seed would give other returns.
 ALGORITHM_VERSION = 1
 
+DEFAULT_EPISODES = 1000
+
 #: Seconds of work to aim for between two looks of the host.
 _CHUNK_SECONDS = 0.5
 
@@ -72,7 +74,7 @@ def train(
         if count is not None and count < 1:
             raise UserError(f"{unit}={count} leaves nothing to run", "use at least 1")
     if episodes is None and steps is None:
-        episodes = 1000
+        episodes = DEFAULT_EPISODES
 
     environment = make_env(env) if isinstance(env, str) else env
     built = make_agent(_for_environment(config, environment), space=environment.observation_space)

@@ -47,6 +47,8 @@ def main(args: Args) -> int:
         table.add_row(f"{name}:{settings}" if settings else name, (factory.__doc__ or "").split("\n")[0])
     for name, (_, sweep) in SWEEPS.items():
         table.add_row(f"{name}/0 … {name}/{len(sweep) - 1}", f"bsuite's {name}")
+    table.add_row("gym:CartPole-v1", "any Gymnasium environment with a finite number of actions")
+    table.add_row("dm:package.module:factory", "any dm_env environment with a finite number of actions")
     console.print(table)
     return 0
 

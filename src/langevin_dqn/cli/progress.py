@@ -12,9 +12,11 @@ from langevin_dqn.training import Result
 
 
 class Board:
-    """Episodes per second, mean regret per episode and share of seeds solved, over all jobs.
+    """Episodes (or steps) per second and how well it goes, over all jobs.
 
-    On a terminal it is one moving line; elsewhere, one line per finished seed.
+    That is the share of seeds solved and the mean regret per episode, or where no best return
+    is known the mean return of the last episodes. On a terminal it is one moving line;
+    elsewhere, one line per finished seed.
     """
 
     def __init__(self, jobs: Sequence[Job], stream: TextIO):
@@ -23,17 +25,18 @@ class Board:
         self._latest: dict[int, Result] = {}
         self._finished: set[int] = set()
         self._lock = threading.Lock()
+        self._unit = "episodes" if jobs[0].steps is None else "steps"
         self._progress = Progress(
             TextColumn("{task.description}"),
             BarColumn(),
-            TextColumn("{task.completed:.0f}/{task.total:.0f} episodes"),
+            TextColumn(f"{{task.completed:.0f}}/{{task.total:.0f}} {self._unit}"),
             TextColumn("{task.fields[words]}"),
             TimeElapsedColumn(),
             console=self._console,
             disable=not self._console.is_terminal,
         )
         names = ", ".join(dict.fromkeys(job.agent for job in jobs))
-        total = sum(job.episodes for job in jobs)
+        total = sum(getattr(job, self._unit) for job in jobs)
         self._task = self._progress.add_task(names, total=total, words="compiling")
 
     def __enter__(self) -> "Board":
@@ -48,15 +51,22 @@ class Board:
         with self._lock:
             self._latest[index] = result
             latest = list(self._latest.values())
-            episodes = sum(r.episodes for r in latest)
+            done = sum(getattr(r, self._unit) for r in latest)
             elapsed = self._progress.tasks[0].elapsed or 1e-9
-            solved = sum(r.solved for r in latest)
-            words = f"{episodes / elapsed:.0f}/s · {solved} of {len(self._jobs)} solved"
-            regrets = [r.regret / r.episodes for r in latest if r.regret is not None]
+            words = f"{done / elapsed:.0f}/s"
+            known = [r for r in latest if r.max_return is not None]
+            if known:
+                words += f" · {sum(r.solved for r in known)} of {len(self._jobs)} solved"
+            regrets = [r.regret / r.episodes for r in known if r.regret is not None]
             if regrets:
                 words += f" · regret {sum(regrets) / len(regrets):.2f} per episode"
-            skipped = sum(self._jobs[i].episodes - self._latest[i].episodes for i in self._finished)
-            self._progress.update(self._task, completed=episodes + skipped, words=words)
+            recent = [r.recent_return for r in latest if r.max_return is None and r.recent_return is not None]
+            if recent:
+                words += f" · return {sum(recent) / len(recent):.4g}"
+            skipped = sum(
+                getattr(self._jobs[i], self._unit) - getattr(self._latest[i], self._unit) for i in self._finished
+            )
+            self._progress.update(self._task, completed=done + skipped, words=words)
 
     def finish(self, index: int, result: Result) -> None:
         """Take a job's final result."""
@@ -74,4 +84,6 @@ class Board:
 def _state(result: Result) -> str:
     if result.diverged:
         return f"diverged ({result.diverged})"
+    if result.max_return is None:
+        return "no episode ended" if result.recent_return is None else f"return {result.recent_return:.4g}"
     return f"learned at episode {result.learning_time}" if result.solved else "not learned"

@@ -19,11 +19,14 @@ class Args:
     agent: str
     """dqn, langevin_dqn, boot_dqn or ensemble_langevin_dqn."""
     env: str = "deep_sea:depth=10"
-    """Environment id: deep_sea:depth=20,mapping_seed=7 or a bsuite id such as deep_sea/3."""
+    """Environment id: deep_sea:depth=20,mapping_seed=7, a bsuite id such as deep_sea/3, gym:CartPole-v1, or
+    dm:package.module:factory."""
     seeds: str = "0"
     """One seed, a range or a list: 3, 0-4 or 0,2,7."""
-    episodes: int = 1000
-    """Episodes per seed."""
+    episodes: int | None = None
+    """Episodes per seed; 1000 unless --steps is given."""
+    steps: int | None = None
+    """Environment steps per seed, at most."""
     updates_per_step: int | None = None
     """U, updates for each environment step; the preset's by default."""
     preset: str = "paper"
@@ -67,8 +70,9 @@ def changes_of(args: Args) -> dict[str, Any]:
 
 def main(args: Args) -> int:
     changes, seeds = changes_of(args), parse_seeds(args.seeds)
-    if args.episodes < 1:
-        raise UserError(f"--episodes {args.episodes} leaves nothing to run", "use at least 1 episode")
+    for option, count in (("--episodes", args.episodes), ("--steps", args.steps)):
+        if count is not None and count < 1:
+            raise UserError(f"{option} {count} leaves nothing to run", "use at least 1")
     if args.workers is not None and args.workers < 1:
         raise UserError(f"--workers {args.workers} leaves nobody to run", "use at least 1 worker")
 
@@ -76,15 +80,20 @@ def main(args: Args) -> int:
 
     machine.prepare()
     from langevin_dqn.cli.progress import Board
-    from langevin_dqn.environments import make_env
+    from langevin_dqn.environments import HostEnvironment, make_env
     from langevin_dqn.report import figures
     from langevin_dqn.runners import Job, run_jobs
+    from langevin_dqn.training import DEFAULT_EPISODES
 
-    make_env(args.env)  # a wrong id is an error before anything starts
+    environment = make_env(args.env)  # a wrong id is an error before anything starts
+    if isinstance(environment, HostEnvironment):
+        environment.close()
     if args.plot:
         figures.check_path(args.plot)
+    episodes = args.episodes if args.episodes or args.steps else DEFAULT_EPISODES
     jobs = [
-        Job(args.agent, args.env, seed, args.episodes, args.preset, args.stop_when_solved, changes) for seed in seeds
+        Job(args.agent, args.env, seed, episodes, args.preset, args.stop_when_solved, changes, args.steps)
+        for seed in seeds
     ]
     results: dict[int, Any] = {}
     printed = 0

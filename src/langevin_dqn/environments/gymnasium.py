@@ -3,6 +3,7 @@
 The other way round is ``as_gymnasium.py``.
 """
 
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -23,17 +24,21 @@ def make(text: str) -> "GymnasiumEnvironment":
     name, settings = split_settings(text)
     try:
         return GymnasiumEnvironment(gymnasium.make(name, **settings))
-    except gymnasium.error.UnregisteredEnv:
-        hint = nearest(name, gymnasium.registry) if name else "write for instance gym:CartPole-v1"
-        if len(hint) > 100:  # nothing is close, and Gymnasium has many
-            hint = "python -c 'import gymnasium; gymnasium.pprint_registry()' lists what there is"
-        raise UserError(f"Gymnasium has no environment {name!r}", hint) from None
     except UserError:
         raise
     except Exception as error:  # an environment's constructor may raise anything
+        if isinstance(error, gymnasium.error.Error) and name.rpartition(":")[2] not in gymnasium.registry:
+            raise _unknown(name, gymnasium.registry) from None
         reason = (str(error).splitlines() or [type(error).__name__])[0]
         hint = "check its settings and what it needs installed"
         raise UserError(f"Gymnasium cannot make {name!r}: {reason}", hint) from error
+
+
+def _unknown(name: str, registry: Iterable[str]) -> UserError:
+    hint = nearest(name, registry)
+    if not hint.startswith("did you mean"):  # Gymnasium has too many to name
+        hint = "python -c 'import gymnasium; gymnasium.pprint_registry()' lists what there is"
+    return UserError(f"Gymnasium has no environment {name!r}", hint)
 
 
 class GymnasiumEnvironment:
