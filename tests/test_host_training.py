@@ -11,6 +11,8 @@ from langevin_dqn.environments import HostEnvironment
 #: One buffer size for all, so that runs of any length share a program.
 SMALL = {"hidden": (5,), "batch_size": 8, "buffer_size": 40}
 
+pytestmark = pytest.mark.usefixtures("quick_compilation")
+
 reset = jax.jit(lambda env: env.reset(jax.random.key(0)))
 step = jax.jit(lambda env, state, action: env.step(jax.random.key(0), state, action))
 
@@ -45,7 +47,7 @@ def test_the_two_kinds_are_told_apart():
     ("agent", "changes"),
     [
         ("dqn", {"epsilon": 0.5}),
-        ("ensemble_langevin_dqn", {"members": 2, "row_updates": "sleeping", "update_timing": "within"}),
+        ("langevin_dqn", {"epsilon": 0.5, "row_updates": "sleeping", "regularizer": 0.0, "update_timing": "within"}),
     ],
 )
 def test_both_loops_make_the_same_run(agent, changes):

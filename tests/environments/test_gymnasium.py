@@ -16,6 +16,8 @@ from langevin_dqn.environments.gymnasium import GymnasiumEnvironment
 
 SMALL = {"hidden": (8,), "batch_size": 32, "update_timing": "within"}
 
+pytestmark = pytest.mark.usefixtures("quick_compilation")
+
 
 class Constant(gymnasium.Env):
     """One state, one action, reward 1; over after ``LENGTH`` steps, one way or the other."""
