@@ -60,7 +60,7 @@ def run(
 ) -> Iterator[Snapshot]:
     """Train in chunks of about so many ``seconds``, and show a snapshot after each.
 
-    Checks fall between episodes, at the first one that begins ``check_every`` steps or more after the last.
+    A check falls on the first end of an episode after each multiple of ``check_every`` steps.
     """
     never = np.iinfo(np.int32).max
     most = min(episodes or never, steps or never)  # an episode has at least one step

@@ -4,6 +4,7 @@ The same algorithm, with the same keys, as the compiled loop of ``training.py``:
 that exists in both worlds gives the same run in both.
 """
 
+import math
 import time
 from collections.abc import Iterator
 from functools import partial
@@ -57,12 +58,13 @@ def run(
 ) -> Iterator[Snapshot]:
     """Train until ``episodes`` have ended or ``steps`` are done, showing a snapshot every so many ``seconds``.
 
-    Checks fall between episodes, at the first one that begins ``check_every`` steps or more after the last.
+    A check falls on the first end of an episode after each multiple of ``check_every`` steps.
     """
     carry = _init(agent, key, environment.observation_space, environment.num_actions, steps)
+    most_episodes, most_steps, every = (math.inf if n is None else n for n in (episodes, steps, check_every))
     returns: list[float] = []
     lengths: list[int] = []
-    done, next_check, finite, looked = 0, check_every, True, time.perf_counter()
+    done, next_check, finite, looked = 0, every, True, time.perf_counter()
 
     def snapshot(check: bool = False) -> Snapshot:
         return Snapshot(
@@ -70,14 +72,13 @@ def run(
         )
 
     def over() -> bool:
-        spent = (episodes is not None and len(returns) >= episodes) or (steps is not None and done >= steps)
-        return spent or not finite
+        return len(returns) >= most_episodes or done >= most_steps or not finite
 
     while not over():
         obs = environment.reset(None if returns else seed)
         carry = _begin_episode(agent, schedule, key, carry, obs, within)
         total, ended, began = np.float32(0), False, done
-        while not (ended or (steps is not None and done >= steps)):
+        while not (ended or done >= most_steps):
             obs, reward, terminated, truncated = environment.step(int(carry.action))
             ended, done, total = terminated or truncated, done + 1, total + np.float32(reward)
             outcome = obs, np.float32(reward), np.bool_(terminated), np.bool_(ended)
@@ -89,12 +90,12 @@ def run(
             returns.append(float(total))
             lengths.append(done - began)
         finite = bool(_finite(carry.state))
-        due = ended and next_check is not None and done >= next_check
+        due = ended and done >= next_check
         if due or over() or time.perf_counter() - looked > seconds:
             yield snapshot(due)
             looked = time.perf_counter()
-        if due and check_every is not None:
-            next_check = (done // check_every + 1) * check_every
+        if due:
+            next_check = (done // every + 1) * every
 
 
 @partial(jax.jit, static_argnums=(2, 3, 4))

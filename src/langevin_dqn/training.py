@@ -57,7 +57,7 @@ def train(
         preset: the reading of the paper, where ``agent`` is a name.
         stop_when_solved: stop at the episode in which the run has learned.
         stop_when: asked between episodes about the agent as it is then, for instance after evaluating it.
-        check_every: environment steps between two calls of ``stop_when``, at least.
+        check_every: ``stop_when`` is asked at the first end of an episode after every so many environment steps.
         keep_agent: leave the trained agent in ``Result.trained``.
         progress: called with the result so far, about twice a second.
         **changes: fields of :class:`~langevin_dqn.AgentConfig` to change.

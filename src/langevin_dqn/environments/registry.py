@@ -43,7 +43,7 @@ SWEEPS: dict[str, tuple[str, tuple[dict[str, Any], ...]]] = {
 ADAPTERS: dict[str, Callable[[str], HostEnvironment]] = {"gym": gymnasium.make, "dm": dm_env.make}
 
 
-def make_env(env_id: str) -> Any:
+def make_env(env_id: str) -> Environment | HostEnvironment:
     """Make the environment that ``env_id`` names.
 
     It is an :class:`~langevin_dqn.environments.Environment`, or a
