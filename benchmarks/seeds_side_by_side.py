@@ -60,8 +60,9 @@ def vmapped(args: Args) -> float:
     import jax.numpy as jnp
 
     from langevin_dqn import make_agent, make_env, preset
+    from langevin_dqn.compiled_training import Limits, begin, run_chunk
     from langevin_dqn.optimizers import noise
-    from langevin_dqn.training import Schedule, _begin, _run_chunk
+    from langevin_dqn.schedule import Schedule
 
     env = make_env(args.env)
     agent = make_agent(preset(args.agent), space=env.observation_space)
@@ -69,9 +70,10 @@ def vmapped(args: Args) -> float:
     schedule = Schedule(jnp.int32(1), jnp.int32(1))
 
     def run(key):
-        carry = _begin(agent, env, key, args.episodes)
-        never = jnp.float32(-jnp.inf)
-        return _run_chunk(agent, env, schedule, key, carry, jnp.int32(args.episodes), never, False).returns
+        carry = begin(agent, env, key, args.episodes)
+        never = jnp.int32(2**31 - 1)
+        limits = Limits(jnp.int32(args.episodes), steps=never, check=never, regret_share=jnp.float32(-jnp.inf))
+        return run_chunk(agent, env, schedule, key, carry, limits, False).returns
 
     program = jax.jit(jax.vmap(run)).lower(keys).compile()
     start = time.perf_counter()

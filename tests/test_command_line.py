@@ -115,6 +115,22 @@ def test_without_json_people_get_a_table(run):
     assert "of 2 seeds learned" in out
 
 
+@pytest.mark.usefixtures("quick_compilation")
+def test_a_budget_of_steps_in_gymnasium(run, tmp_path):
+    words = ["--agent", "dqn", "--env", "gym:CartPole-v1", "--steps", "150", "--set", "hidden=5"]
+    code, out, _ = run("run", *words, "--json")
+    assert code == 0
+    (record,) = records(out)
+    assert record["steps"] == 150
+    assert record["episodes"] > 1
+    assert record["learning_time"] is record["regret"] is None
+    assert record["recent_return"] == pytest.approx(record["total_return"] / record["episodes"])
+    code, out, _ = run("run", *words, "--plot", str(tmp_path / "returns.png"))
+    assert code == 0
+    assert "return, last 100" in out
+    assert (tmp_path / "returns.png").stat().st_size > 10_000
+
+
 def test_diverging_seeds_are_reported_and_others_go_on(run):
     """At depth 10 no seed meets the treasure by luck first, so none counts as solved."""
     code, out, err = run(
@@ -156,6 +172,12 @@ BAD_INPUT = {
     "no seeds": ["--agent", "dqn", "--seeds", ""],
     "no episodes": ["--agent", "dqn", "--episodes", "0"],
     "episodes not a number": ["--agent", "dqn", "--episodes", "many"],
+    "no steps": ["--agent", "dqn", "--steps", "0"],
+    "unknown Gymnasium environment": ["--agent", "dqn", "--env", "gym:CartPool-v1"],
+    "unsupported actions": ["--agent", "dqn", "--env", "gym:Pendulum-v1"],
+    "unsupported observations": ["--agent", "dqn", "--env", "gym:Blackjack-v1"],
+    "dm_env path without factory": ["--agent", "dqn", "--env", "dm:bsuite.environments.catch"],
+    "unknown dm_env module": ["--agent", "dqn", "--env", "dm:no.such.module:factory"],
     "no agent": [],
     "unknown option": ["--agent", "dqn", "--sedes", "1"],
     "members out of range": ["--agent", "dqn", "--members", "0"],

@@ -8,12 +8,13 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from langevin_dqn import machine, make_agent, make_env, preset, runners, training
+from langevin_dqn import compiled_training, machine, make_agent, make_env, preset, runners
 from langevin_dqn.cli import main as command
 from langevin_dqn.environments import mnist_files
 from langevin_dqn.environments.sweeps import SWEEPS
 from langevin_dqn.errors import UserError
 from langevin_dqn.optimizers import noise
+from langevin_dqn.schedule import Schedule
 
 
 @pytest.fixture
@@ -35,10 +36,11 @@ def test_the_training_program_takes_it(name, digits, monkeypatch):
     monkeypatch.setenv(mnist_files.VARIABLE, str(digits))
     env, key, episodes = make_env(f"{name}/0"), jax.random.key(0, impl=noise.PRNG), 5
     agent = make_agent(preset("ensemble_langevin_dqn"), space=env.observation_space)
-    schedule = training.Schedule(jnp.int32(1), jnp.int32(1))
-    carry = jax.eval_shape(lambda: training._begin(agent, env, key, episodes))
+    schedule = Schedule(jnp.int32(1), jnp.int32(1))
+    limits = compiled_training.Limits(jnp.int32(episodes), jnp.int32(9999), jnp.int32(9999), jnp.float32(0))
+    carry = jax.eval_shape(lambda: compiled_training.begin(agent, env, key, episodes))
     after = jax.eval_shape(
-        lambda env, carry: training._run_chunk(agent, env, schedule, key, carry, episodes, 0.0, False), env, carry
+        lambda env, carry: compiled_training.run_chunk(agent, env, schedule, key, carry, limits, False), env, carry
     )
     assert jax.tree.map(jnp.shape, after) == jax.tree.map(jnp.shape, carry)
     assert all(m.shape == (episodes,) for m in after.measures.values())

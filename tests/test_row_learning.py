@@ -10,10 +10,10 @@ import pytest
 import langevin_dqn
 from langevin_dqn import row_learning
 from langevin_dqn.agent import Agent
+from langevin_dqn.compiled_training import run_chunk
 from langevin_dqn.environments.base import ArraySpace, IndexSpace
 from langevin_dqn.errors import UserError
 from langevin_dqn.optimizers import noise
-from langevin_dqn.training import _run_chunk
 
 DEPTH = 6
 #: Programs this small are compiled for longer than they run.
@@ -172,8 +172,8 @@ def test_rows_sleep_where_it_is_exact_and_pays():
 def test_a_sweep_compiles_once():
     """Learning rate, noise, discount, seed and mapping seed are traced: no new program for another value."""
     langevin_dqn.train("ensemble_langevin_dqn", "deep_sea:depth=4", seed=0, episodes=6, members=2)
-    before = _run_chunk._cache_size()
+    before = run_chunk._cache_size()
     for seed, changes in enumerate(({"learning_rate": 1e-2}, {"noise_variance": 1e-6}, {"discount": 0.9})):
         env = f"deep_sea:depth=4,mapping_seed={seed}"
         langevin_dqn.train("ensemble_langevin_dqn", env, seed=seed, episodes=6, members=2, **changes)
-    assert _run_chunk._cache_size() == before
+    assert run_chunk._cache_size() == before

@@ -12,10 +12,12 @@ if TYPE_CHECKING:
     from langevin_dqn.config import AgentConfig
     from langevin_dqn.environments import make_env
     from langevin_dqn.errors import UserError
+    from langevin_dqn.evaluation import Trained, evaluate
     from langevin_dqn.optimizers import langevin_adam, langevin_sgd
     from langevin_dqn.presets import preset
+    from langevin_dqn.results import Result
     from langevin_dqn.store import load_results
-    from langevin_dqn.training import Result, train
+    from langevin_dqn.training import train
 
 __version__ = "0.1.0"
 
@@ -26,11 +28,13 @@ _HOME = {
     "AgentConfig": "config",
     "make_env": "environments",
     "UserError": "errors",
+    "Trained": "evaluation",
+    "evaluate": "evaluation",
     "langevin_adam": "optimizers",
     "langevin_sgd": "optimizers",
     "load_results": "store",
     "preset": "presets",
-    "Result": "training",
+    "Result": "results",
     "train": "training",
 }
 
@@ -39,7 +43,9 @@ __all__ = [
     "AgentConfig",
     "AgentState",
     "Result",
+    "Trained",
     "UserError",
+    "evaluate",
     "langevin_adam",
     "langevin_sgd",
     "load_results",

@@ -22,7 +22,7 @@ from jax import lax
 
 from langevin_dqn import networks, replay, row_learning
 from langevin_dqn.config import AgentConfig
-from langevin_dqn.environments.base import IndexSpace, Space
+from langevin_dqn.environments.base import ArraySpace, IndexSpace, Space
 from langevin_dqn.errors import UserError
 from langevin_dqn.networks import Network
 from langevin_dqn.optimizers import langevin_adam, noise, sleeping_rows
@@ -200,7 +200,7 @@ class Agent:
         return q
 
     def _member_apply(self, params, member, obs):
-        if self.network.head is not None and jnp.issubdtype(obs.dtype, jnp.integer):
+        if self.network.head is not None and networks.is_index(obs):
             # Take the row before the member, so that no member's whole table is copied.
             rows, rest = params
             row = rows[member, jnp.minimum(obs, rows.shape[1] - 1)]
@@ -215,7 +215,7 @@ class Agent:
         """The acting member's greedy action, ties uniformly; uniform with probability ε."""
         tie_key, explore_key, action_key, row_key = jax.random.split(key, 4)
         q = self.member_values(state, state.member, obs, row_key)
-        best = jnp.argmax(jnp.where(q == q.max(), jax.random.uniform(tie_key, q.shape), -1.0))
+        best = greedy(tie_key, q)
         if not self.structure.explores:
             return best
         anything = jax.random.randint(action_key, (), 0, q.shape[0])
@@ -413,15 +413,20 @@ class Agent:
         )
 
 
+def greedy(key: jax.Array, q: jax.Array) -> jax.Array:
+    """The action of the highest value, ties uniformly."""
+    return jnp.argmax(jnp.where(q == q.max(), jax.random.uniform(key, q.shape), -1.0))
+
+
 def make_agent(config: AgentConfig, network: Network | None = None, space: Space | None = None) -> Agent:
     """An agent for a configuration.
 
     Args:
         config: what kind of agent.
-        network: the value network; the configuration's MLP by default.
-        space: what will be observed; ``row_updates="auto"`` needs it to choose sleeping rows.
+        network: the value network; by default the configuration's MLP, behind convolutions for pictures.
+        space: what will be observed; needed to see a picture as one and to choose sleeping rows.
     """
-    network = network or networks.mlp(config.hidden, config.negative_slope)
+    network = network or networks.network_for(space, config.hidden, config.negative_slope)
     sleeps = _rows_sleep(config, network, space)
     whole = ("epsilon_decay_episodes", "target_period")
     return Agent(
@@ -463,9 +468,11 @@ def _is_small(config: AgentConfig, network: Network, space: Space | None) -> boo
 
 def _rows_sleep(config: AgentConfig, network: Network, space: Space | None) -> bool:
     """Sleeping is exact without a regulariser, for a first layer that is a table."""
-    exact = network.head is not None and config.regularizer == 0 and not config.prior_noise
+    is_table = network.head is not None and not isinstance(space, ArraySpace)
+    exact = is_table and config.regularizer == 0 and not config.prior_noise
     if config.row_updates == "sleeping" and not exact:
-        raise UserError("row_updates=sleeping needs regularizer=0 and prior_noise=false", "use row_updates=dense")
+        needs = "regularizer=0 and prior_noise=false" if is_table else "observations that are indices"
+        raise UserError(f"row_updates=sleeping needs {needs}", "use row_updates=dense")
     return config.row_updates == "sleeping" or (
         config.row_updates == "auto" and exact and space is not None and row_learning.pays(space)
     )

@@ -7,8 +7,9 @@ from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
+from jax import lax
 
-from langevin_dqn.environments.base import IndexSpace, Space
+from langevin_dqn.environments.base import ArraySpace, IndexSpace, Space
 
 Params = Any
 
@@ -27,6 +28,21 @@ class Network(NamedTuple):
     init: Callable[[jax.Array, Space, int], Params]
     apply: Callable[[Params, jax.Array], jax.Array]
     head: Callable[[Params, jax.Array], jax.Array] | None = None
+
+
+def is_index(obs: jax.Array) -> bool:
+    """True for an index of a finite state space, false for numbers and for pixels."""
+    return jnp.issubdtype(obs.dtype, jnp.integer) and obs.dtype != jnp.uint8
+
+
+def _numbers(obs: jax.Array) -> jax.Array:
+    return obs.astype(jnp.float32) / 255 if obs.dtype == jnp.uint8 else obs
+
+
+def network_for(space: Space | None, hidden: tuple[int, ...], negative_slope: float) -> Network:
+    """What sees ``space`` best by default: pictures (H, W, C) through convolutions, all else through an MLP."""
+    is_picture = isinstance(space, ArraySpace) and len(space.shape) == 3
+    return (convolutional if is_picture else mlp)(hidden, negative_slope)
 
 
 @lru_cache  # equal settings give the same object, so that jit does not compile again
@@ -59,11 +75,48 @@ def mlp(hidden: tuple[int, ...] = (50, 50), negative_slope: float = 0.0) -> Netw
 
     def apply(params, obs):
         rows, rest = params
-        if jnp.issubdtype(obs.dtype, jnp.integer):
+        if is_index(obs):
             return head(rest, rows[jnp.minimum(obs, rows.shape[0] - 1)])
-        return head(rest, obs.reshape(-1) @ rows)
+        return head(rest, _numbers(obs).reshape(-1) @ rows)
 
     return Network(init, apply, head)
+
+
+_CHANNELS = (16, 32)
+
+
+@lru_cache
+def convolutional(hidden: tuple[int, ...] = (50, 50), negative_slope: float = 0.0) -> Network:
+    """Two 3×3 convolutions of stride 2 with 16 and 32 channels, then :func:`mlp`.
+
+    A picture has its channels last, (H, W, C); they are not looked for anywhere else.
+
+    Args:
+        hidden: units of each hidden layer behind the convolutions.
+        negative_slope: as in :func:`mlp`.
+    """
+    dense = mlp(hidden, negative_slope)
+
+    def init(key, space, num_actions):
+        height, width, *channels = space.shape
+        channels += _CHANNELS
+        dense_key, *keys = jax.random.split(key, len(channels))
+        filters = [
+            (_weights(k, 9 * i, o).reshape(3, 3, i, o), jnp.zeros(o))
+            for k, i, o in zip(keys, channels[:-1], channels[1:], strict=True)
+        ]
+        shrunk = math.prod(math.ceil(side / 2 ** len(filters)) for side in (height, width))
+        return filters, dense.init(dense_key, ArraySpace((shrunk * channels[-1],)), num_actions)
+
+    def apply(params, obs):
+        filters, rest = params
+        x = _numbers(obs)[None]
+        for weights, bias in filters:
+            x = lax.conv_general_dilated(x, weights, (2, 2), "SAME", dimension_numbers=("NHWC", "HWIO", "NHWC")) + bias
+            x = jnp.where(x >= 0, x, negative_slope * x)
+        return dense.apply(rest, x)
+
+    return Network(init, apply)
 
 
 def _weights(key: jax.Array, fan_in: int, fan_out: int) -> jax.Array:

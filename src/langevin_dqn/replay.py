@@ -118,7 +118,8 @@ def template(space: Space, buffers: int, members: int, num_actions: int, **has: 
         num_actions: actions per state.
         **has: which of the members' parts are kept, by name.
     """
-    obs = jnp.zeros(buffers, jnp.int32) if isinstance(space, IndexSpace) else jnp.zeros((buffers, *space.shape))
+    shape, dtype = ((), "int32") if isinstance(space, IndexSpace) else (space.shape, space.dtype)
+    obs = jnp.zeros((buffers, *shape), dtype)
     scalar, per_member = jnp.zeros(buffers), jnp.zeros((buffers, members // buffers))
     parts = {
         "prior": per_member,

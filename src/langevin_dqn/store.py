@@ -22,7 +22,8 @@ from langevin_dqn import __version__, machine
 from langevin_dqn.config import FIELD_TYPES, AgentConfig
 from langevin_dqn.errors import UserError
 from langevin_dqn.presets import preset
-from langevin_dqn.training import ALGORITHM_VERSION, Result
+from langevin_dqn.results import Result
+from langevin_dqn.training import ALGORITHM_VERSION
 
 if TYPE_CHECKING:
     import polars as pl
@@ -40,7 +41,9 @@ class Run(Protocol):
     @property
     def seed(self) -> int: ...
     @property
-    def episodes(self) -> int: ...
+    def episodes(self) -> int | None: ...
+    @property
+    def steps(self) -> int | None: ...
     @property
     def preset(self) -> str: ...
     @property
@@ -65,6 +68,7 @@ def identity(run: Run) -> dict[str, Any]:
         "seed": run.seed,
         "episodes": run.episodes,
         "stop_when_solved": run.stop_when_solved,
+        **({} if run.steps is None else {"steps": run.steps}),
     }
 
 
@@ -190,12 +194,12 @@ def _row(key: str, run: Run, result: Result) -> "pl.DataFrame":
     config = record.pop("config")
     made = {"package": __version__, "algorithm_version": ALGORITHM_VERSION, **machine.describe()}
     made |= {"finished_at": datetime.now(UTC)}
-    planned = {"planned_episodes": run.episodes, "stop_when_solved": run.stop_when_solved}
+    planned = {"planned_episodes": run.episodes, "planned_steps": run.steps, "stop_when_solved": run.stop_when_solved}
     plain = {"key": key, **record, **planned, "max_return": result.max_return, **config, **made}
     lists = {"returns": result.returns, "lengths": result.lengths}
     lists |= {_MEASURE + name: values for name, values in result.measures.items()}
     nullable = {"diverged": pl.String, "max_return": pl.Float64, "regret": pl.Float64, "success_share": pl.Float64}
-    nullable |= {"learning_time": pl.Int64, "first_success": pl.Int64}
+    nullable |= dict.fromkeys(("learning_time", "first_success", "planned_episodes", "planned_steps"), pl.Int64)
     return pl.DataFrame(
         {name: [value] for name, value in plain.items()} | {name: [_compact(values)] for name, values in lists.items()},
         schema_overrides=nullable,
@@ -225,5 +229,6 @@ def _result(row: Mapping[str, Any], agent: str, reading: str) -> Result:
         seconds=row["seconds"],
         lengths=np.asarray(row["lengths"], np.int32),
         measures=measures,
+        steps=row["steps"],
         diverged=row["diverged"],
     )

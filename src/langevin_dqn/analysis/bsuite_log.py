@@ -14,7 +14,7 @@ import numpy as np
 
 from langevin_dqn.environments.sweeps import SWEEPS
 from langevin_dqn.experiments.bsuite import logged_episodes, split_id
-from langevin_dqn.training import Result
+from langevin_dqn.results import Result
 
 if TYPE_CHECKING:
     import polars as pl

@@ -5,7 +5,7 @@ import os
 import sys
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import tyro
 
@@ -15,6 +15,7 @@ from langevin_dqn.errors import UserError
 from langevin_dqn.presets import preset
 
 if TYPE_CHECKING:
+    from langevin_dqn.environments import Environment
     from langevin_dqn.experiments.bsuite import Protocol
 
 
@@ -132,7 +133,7 @@ def _run(args: Args, store, jobs: list) -> None:
     missing = [job for job in jobs if not store.has(job)]
     for path in store.damaged:
         _say(f"set aside a file that cannot be read: {path}")
-    steps = {env: make_env(env).max_steps for env in {job.env for job in missing}}
+    steps = {env: cast("Environment", make_env(env)).max_steps for env in {job.env for job in missing}}
     missing.sort(key=lambda job: -job.episodes * steps[job.env])
     _say(f"{len(jobs)} runs, {len(jobs) - len(missing)} of them in {args.store}")
     if not missing:

@@ -49,6 +49,8 @@ def main(args: Args) -> int:
     for name, factory in FACTORIES.items():
         settings = ", ".join(f"{k}={p.default}" for k, p in inspect.signature(factory).parameters.items())
         table.add_row(name, settings, (factory.__doc__ or "").split("\n")[0])
+    table.add_row("gym:CartPole-v1", "", "any Gymnasium environment with a finite number of actions")
+    table.add_row("dm:package.module:factory", "", "any dm_env environment with a finite number of actions")
     console.print(table)
     total = sum(len(sweep.settings) for sweep in SWEEPS.values())
     table = Table("ids", "settings", "episodes", "tags", title=f"bsuite's experiments, {total} ids")

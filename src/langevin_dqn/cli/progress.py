@@ -7,15 +7,17 @@ from typing import TextIO
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
+from langevin_dqn.results import Result
 from langevin_dqn.runners import Job
-from langevin_dqn.training import Result
 
 
 class Board:
-    """Episodes per second, mean regret per episode and share of seeds solved, over all jobs.
+    """Episodes (or steps) per second and how well it goes, over all jobs.
 
-    Over several environments, where regrets do not compare, it tells the runs that are done
-    instead. On a terminal it is one moving line; elsewhere, one line per finished run.
+    That is the share of seeds solved and the mean regret per episode, or where no best return
+    is known the mean return of the last episodes. Over several environments, where neither
+    compares, it is the number of runs done. On a terminal it is one moving line; elsewhere,
+    one line per finished run.
     """
 
     def __init__(self, jobs: Sequence[Job], stream: TextIO):
@@ -24,18 +26,19 @@ class Board:
         self._latest: dict[int, Result] = {}
         self._finished: set[int] = set()
         self._lock = threading.Lock()
+        self._unit = "episodes" if jobs[0].steps is None else "steps"
         self._one_env = len({job.env for job in jobs}) == 1
         self._progress = Progress(
             TextColumn("{task.description}"),
             BarColumn(),
-            TextColumn("{task.completed:.0f}/{task.total:.0f} episodes"),
+            TextColumn(f"{{task.completed:.0f}}/{{task.total:.0f}} {self._unit}"),
             TextColumn("{task.fields[words]}"),
             TimeElapsedColumn(),
             console=self._console,
             disable=not self._console.is_terminal,
         )
         names = ", ".join(dict.fromkeys(job.agent for job in jobs))
-        total = sum(job.episodes for job in jobs)
+        total = sum(getattr(job, self._unit) for job in jobs)
         self._task = self._progress.add_task(names, total=total, words="compiling")
 
     def __enter__(self) -> "Board":
@@ -50,18 +53,25 @@ class Board:
         with self._lock:
             self._latest[index] = result
             latest = list(self._latest.values())
-            episodes = sum(r.episodes for r in latest)
+            done = sum(getattr(r, self._unit) for r in latest)
             elapsed = self._progress.tasks[0].elapsed or 1e-9
-            words = f"{episodes / elapsed:.0f}/s · "
-            regrets = [r.regret / r.episodes for r in latest if r.regret is not None]
-            if self._one_env:
-                words += f"{sum(r.solved for r in latest)} of {len(self._jobs)} solved"
-            else:
-                words += f"{len(self._finished)} of {len(self._jobs)} runs"
-            if regrets and self._one_env:
+            words = f"{done / elapsed:.0f}/s"
+            if not self._one_env:
+                words += f" · {len(self._finished)} of {len(self._jobs)} runs"
+                latest = []
+            known = [r for r in latest if r.max_return is not None]
+            if known:
+                words += f" · {sum(r.solved for r in known)} of {len(self._jobs)} solved"
+            regrets = [r.regret / r.episodes for r in known if r.regret is not None]
+            if regrets:
                 words += f" · regret {sum(regrets) / len(regrets):.2f} per episode"
-            skipped = sum(self._jobs[i].episodes - self._latest[i].episodes for i in self._finished)
-            self._progress.update(self._task, completed=episodes + skipped, words=words)
+            recent = [r.recent_return for r in latest if r.max_return is None and r.recent_return is not None]
+            if recent:
+                words += f" · return {sum(recent) / len(recent):.4g}"
+            skipped = sum(
+                getattr(self._jobs[i], self._unit) - getattr(self._latest[i], self._unit) for i in self._finished
+            )
+            self._progress.update(self._task, completed=done + skipped, words=words)
 
     def finish(self, index: int, result: Result) -> None:
         """Take a job's final result."""
@@ -80,4 +90,6 @@ class Board:
 def _state(result: Result) -> str:
     if result.diverged:
         return f"diverged ({result.diverged})"
+    if result.max_return is None:
+        return "no episode ended" if result.recent_return is None else f"return {result.recent_return:.4g}"
     return f"learned at episode {result.learning_time}" if result.solved else "not learned"

@@ -24,11 +24,14 @@ class Args:
     agent: str
     """dqn, langevin_dqn, boot_dqn or ensemble_langevin_dqn."""
     env: str = "deep_sea:depth=10"
-    """Environment id: deep_sea:depth=20,mapping_seed=7 or a bsuite id such as cartpole_noise/12; see list."""
+    """Environment id: deep_sea:depth=20,mapping_seed=7, a bsuite id such as cartpole_noise/12, gym:CartPole-v1, or
+    dm:package.module:factory; see list."""
     seeds: str = "0"
     """One seed, a range or a list: 3, 0-4 or 0,2,7."""
     episodes: int | None = None
-    """Episodes per seed; for a bsuite id as many as bsuite runs, else 1000, by default."""
+    """Episodes per seed; without this and --steps, as many as bsuite runs for a bsuite id, else 1000."""
+    steps: int | None = None
+    """Environment steps per seed, at most."""
     updates_per_step: int | None = None
     """U, updates for each environment step; the preset's by default."""
     preset: str = "paper"
@@ -97,8 +100,9 @@ def csv_folders(args: Args, seeds: list[int]) -> dict[int, Path]:
 
 def main(args: Args) -> int:
     changes, seeds = changes_of(args), parse_seeds(args.seeds)
-    if args.episodes is not None and args.episodes < 1:
-        raise UserError(f"--episodes {args.episodes} leaves nothing to run", "use at least 1 episode")
+    for option, count in (("--episodes", args.episodes), ("--steps", args.steps)):
+        if count is not None and count < 1:
+            raise UserError(f"{option} {count} leaves nothing to run", "use at least 1")
     if args.workers is not None and args.workers < 1:
         raise UserError(f"--workers {args.workers} leaves nobody to run", "use at least 1 worker")
 
@@ -106,19 +110,34 @@ def main(args: Args) -> int:
 
     machine.prepare()
     from langevin_dqn.cli.progress import Board
-    from langevin_dqn.environments import make_env, mnist_files
+    from langevin_dqn.environments import HostEnvironment, make_env, mnist_files
     from langevin_dqn.environments.registry import bsuite_episodes
     from langevin_dqn.report import figures
     from langevin_dqn.runners import Job, run_jobs
+    from langevin_dqn.training import DEFAULT_EPISODES
 
     if args.mnist_dir is not None:
         os.environ[mnist_files.VARIABLE] = args.mnist_dir
-    make_env(args.env)  # a wrong id is an error before anything starts
-    episodes = args.episodes or bsuite_episodes(args.env) or DEFAULT_EPISODES
+    environment = make_env(args.env)  # a wrong id is an error before anything starts
+    if isinstance(environment, HostEnvironment):
+        environment.close()
     if args.plot:
         figures.check_path(args.plot)
     folders = csv_folders(args, seeds)
-    jobs = [Job(args.agent, args.env, seed, episodes, args.preset, args.stop_when_solved, changes) for seed in seeds]
+    by_default = None if args.steps else bsuite_episodes(args.env) or DEFAULT_EPISODES
+    jobs = [
+        Job(
+            args.agent,
+            args.env,
+            seed,
+            args.episodes or by_default,
+            args.preset,
+            args.stop_when_solved,
+            changes,
+            args.steps,
+        )
+        for seed in seeds
+    ]
     results: dict[int, Any] = {}
     printed = 0
     with Board(jobs, sys.stderr) as board:

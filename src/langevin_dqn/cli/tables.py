@@ -8,7 +8,7 @@ from rich.console import Console
 from rich.table import Table
 
 from langevin_dqn.report.figures import label
-from langevin_dqn.training import Result
+from langevin_dqn.results import Result
 
 
 def median_learning_time(results: Sequence[Result]) -> str:
@@ -23,6 +23,8 @@ def seeds_table(results: Sequence[Result]) -> None:
     console = Console()
     first = results[0]
     table = Table(title=f"{label(first.agent)} on {first.env} ({first.preset})")
+    if first.max_return is None:
+        return _returns_table(results, table)
     for column in ("seed", "learned at", "first success", "success, last 100", "regret", "updates", "seconds"):
         table.add_column(column, justify="right")
     for r in results:
@@ -41,6 +43,19 @@ def seeds_table(results: Sequence[Result]) -> None:
     for r in results:
         if r.diverged:
             console.print(f"seed {r.seed} diverged: {r.diverged}", highlight=False, soft_wrap=True)
+
+
+def _returns_table(results: Sequence[Result], table: Table) -> None:
+    """Where no best return is known, nobody can say who has learned: the returns speak."""
+    for column in ("seed", "episodes", "steps", "return, last 100", "best return", "updates", "seconds"):
+        table.add_column(column, justify="right")
+    for r in results:
+        recent = "diverged" if r.diverged else "" if r.recent_return is None else f"{r.recent_return:.4g}"
+        best = f"{r.returns.max():.4g}" if r.episodes else ""
+        table.add_row(
+            str(r.seed), f"{r.episodes:,}", f"{r.steps:,}", recent, best, f"{r.updates:,}", f"{r.seconds:.1f}"
+        )
+    Console().print(table)
 
 
 def agents_table(groups: Mapping[str, Sequence[Result]], title: str) -> None:

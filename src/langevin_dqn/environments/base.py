@@ -24,9 +24,14 @@ class IndexSpace:
 
 @dataclass(frozen=True)
 class ArraySpace:
-    """Observations are float32 arrays of one shape."""
+    """Observations are arrays of one shape.
+
+    Pixels may stay ``uint8``, which a replay buffer holds in a quarter of the memory; networks
+    see them divided by 255.
+    """
 
     shape: tuple[int, ...]
+    dtype: str = "float32"
 
 
 Space = IndexSpace | ArraySpace

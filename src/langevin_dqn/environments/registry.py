@@ -1,19 +1,22 @@
 """From an id to an environment.
 
 ``cartpole_noise/12`` is a bsuite id (experiment/setting); ``deep_sea:depth=20,mapping_seed=7``
-is a name with settings; a bare name takes its defaults.
+is a name with settings; a bare name takes its defaults. ``gym:CartPole-v1`` is Gymnasium's, and
+``dm:package.module:factory`` any dm_env environment.
 """
 
 import inspect
 from collections.abc import Callable
 from typing import Any
 
+from langevin_dqn.environments import dm_env, gymnasium
 from langevin_dqn.environments.bandit import bandit
 from langevin_dqn.environments.base import Environment
 from langevin_dqn.environments.cartpole import cartpole, cartpole_swingup
 from langevin_dqn.environments.catch import catch
 from langevin_dqn.environments.deep_sea import deep_sea, deep_sea_stochastic
 from langevin_dqn.environments.discounting_chain import discounting_chain
+from langevin_dqn.environments.host import HostEnvironment
 from langevin_dqn.environments.memory_chain import memory_len, memory_size
 from langevin_dqn.environments.mnist import mnist
 from langevin_dqn.environments.mountain_car import mountain_car
@@ -65,9 +68,15 @@ FACTORIES: dict[str, Factory] = {
 #: Where a factory's name for a setting is not bsuite's.
 _RENAMED = {"size": "depth"}
 
+#: Environments of other libraries, by prefix: what makes one from the rest of the id.
+ADAPTERS: dict[str, Callable[[str], HostEnvironment]] = {"gym": gymnasium.make, "dm": dm_env.make}
 
-def make_env(env_id: str) -> Environment:
+
+def make_env(env_id: str) -> Environment | HostEnvironment:
     """Make the environment that ``env_id`` names.
+
+    It is an :class:`~langevin_dqn.environments.Environment`, or a
+    :class:`~langevin_dqn.environments.HostEnvironment` for ``gym:`` and ``dm:`` ids.
 
     Example:
         >>> import langevin_dqn
@@ -76,7 +85,9 @@ def make_env(env_id: str) -> Environment:
         >>> langevin_dqn.make_env("deep_sea/3").depth
         16
     """
-    name, _, settings = env_id.partition(":")
+    name, colon, settings = env_id.partition(":")
+    if colon and name in ADAPTERS:
+        return ADAPTERS[name](settings)
     if "/" in name:
         return _from_sweep(*name.split("/", 1))
     if name not in FACTORIES:

@@ -7,7 +7,7 @@ import numpy as np
 
 from langevin_dqn import metrics
 from langevin_dqn.errors import UserError
-from langevin_dqn.training import Result
+from langevin_dqn.results import Result
 
 #: Okabe and Ito's colours, told apart with any colour vision; dashes say the same again.
 STYLES = {
@@ -38,7 +38,8 @@ def check_path(path: str | Path) -> Path:
 def learning_curves(groups: dict[str, Sequence[Result]], path: str | Path, caption: str = "") -> Path:
     """Regret per episode so far, against episodes: a median line and a band over seeds.
 
-    A run has learned where its curve first falls below the dotted line at 0.8.
+    A run has learned where its curve first falls below the dotted line at 0.8. Where no best
+    return is known, the mean return of the last 100 episodes is drawn instead.
 
     Args:
         groups: results by agent (or any label), one per seed.
@@ -46,6 +47,7 @@ def learning_curves(groups: dict[str, Sequence[Result]], path: str | Path, capti
         caption: the protocol, written below the axes.
     """
     path = check_path(path)
+    has_best = all(r.max_return is not None for results in groups.values() for r in results)
     import matplotlib
 
     matplotlib.use("Agg")
@@ -55,14 +57,16 @@ def learning_curves(groups: dict[str, Sequence[Result]], path: str | Path, capti
         figure, axes = plt.subplots(figsize=(5.5, 3.6), layout="constrained")
         for name, results in groups.items():
             color, dashes, text = STYLES.get(name, (*_OTHER, name))
-            legend = f"{text} ({sum(r.solved for r in results)} of {len(results)} seeds learned)"
-            shown = [r for r in results if r.max_return is not None and r.episodes]
-            _draw(axes, shown, color=color, ls=dashes, label=legend)
-        axes.axhline(metrics.LEARNED_SHARE, color="0.4", lw=0.8, ls=":")
-        axes.text(1, metrics.LEARNED_SHARE, " learned below this line", va="bottom", size=7, color="0.35")
-        axes.set(xscale="log", xlabel="episode", ylabel="regret per episode")
-        axes.set_ylim(bottom=max(0.0, axes.get_ylim()[0] - 0.2))  # room for the legend
-        axes.legend(frameon=False, fontsize=8, loc="lower left")
+            legend = f"{text} ({sum(r.solved for r in results)} of {len(results)} seeds learned)" if has_best else text
+            _draw(axes, [r for r in results if r.episodes], color=color, ls=dashes, label=legend)
+        if has_best:
+            axes.axhline(metrics.LEARNED_SHARE, color="0.4", lw=0.8, ls=":")
+            axes.text(1, metrics.LEARNED_SHARE, " learned below this line", va="bottom", size=7, color="0.35")
+            axes.set(xscale="log", xlabel="episode", ylabel="regret per episode")
+            axes.set_ylim(bottom=max(0.0, axes.get_ylim()[0] - 0.2))  # room for the legend
+        else:
+            axes.set(xlabel="episode", ylabel="mean return of 100 episodes")
+        axes.legend(frameon=False, fontsize=8, loc="lower left" if has_best else "upper left")
         if caption:
             figure.supxlabel(caption, size=7, color="0.35")
         figure.savefig(path, dpi=200)
@@ -72,7 +76,7 @@ def learning_curves(groups: dict[str, Sequence[Result]], path: str | Path, capti
 
 def _draw(axes, results: Sequence[Result], *, color: str, ls, label: str) -> None:
     """Seeds of one length as a median and a band; runs that stopped early as a line each, up to where they stopped."""
-    curves = [_regret_per_episode(result) for result in results]
+    curves = [_recent_returns(r) if r.max_return is None else _regret_per_episode(r) for r in results]
     if len({len(curve) for curve in curves}) == 1:
         episodes = np.arange(1, len(curves[0]) + 1)
         axes.fill_between(episodes, *np.quantile(curves, (0.25, 0.75), axis=0), color=color, alpha=0.15, lw=0)
@@ -87,3 +91,11 @@ def _draw(axes, results: Sequence[Result], *, color: str, ls, label: str) -> Non
 def _regret_per_episode(result: Result) -> np.ndarray:
     assert result.max_return is not None
     return metrics.regret(result.returns, result.max_return) / np.arange(1, result.episodes + 1)
+
+
+def _recent_returns(result: Result) -> np.ndarray:
+    """Mean of the last 100 returns, or of as many as there are, after each episode."""
+    sums = np.concatenate([[0.0], np.cumsum(result.returns, dtype=np.float64)])
+    upto = np.arange(1, result.episodes + 1)
+    since = np.maximum(upto - 100, 0)
+    return (sums[upto] - sums[since]) / (upto - since)

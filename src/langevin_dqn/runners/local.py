@@ -21,10 +21,11 @@ class Job:
     agent: str
     env: str
     seed: int
-    episodes: int
+    episodes: int | None = None
     preset: str = "paper"
     stop_when_solved: bool = False
     changes: dict[str, Any] = field(default_factory=dict)
+    steps: int | None = None
 
     def run(self, progress: Callable[[Result], None] | None = None) -> Result:
         return train(
@@ -32,6 +33,7 @@ class Job:
             self.env,
             seed=self.seed,
             episodes=self.episodes,
+            steps=self.steps,
             preset=self.preset,
             stop_when_solved=self.stop_when_solved,
             progress=progress,

@@ -1,0 +1,80 @@
+"""CartPole through Gymnasium: DQN, and Langevin DQN, which explores by the noise of its updates alone.
+
+Every 5,000 environment steps the agent plays 20 greedy episodes that are not trained on. A
+seed stops once their mean return is 400 or more (500 is the best there is); another 20
+episodes with another seed then confirm that this was not luck.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import tyro
+
+from langevin_dqn import machine
+
+ENV = "gym:CartPole-v1"
+
+#: The presets are for the deep sea. CartPole has long episodes and values near 1 / (1 - discount) = 100.
+COMMON: dict[str, Any] = {
+    "discount": 0.99,
+    "learning_rate": 1e-3,
+    "negative_slope": 0.1,
+    "update_timing": "within",  # episodes are long: learn after each step, and not only between them
+    "target_period": 100,
+    "min_replay_size": 500,
+}
+AGENTS: dict[str, dict[str, Any]] = {
+    "dqn": COMMON | {"epsilon": 0.5, "epsilon_final": 0.02, "epsilon_decay_episodes": 100},
+    "langevin_dqn": COMMON | {"noise_variance": 1e-3, "regularizer": 0.0},
+}
+
+
+@dataclass
+class Args:
+    """Train both agents on CartPole and evaluate them."""
+
+    agents: tuple[str, ...] = tuple(AGENTS)
+    """Which agents."""
+    seeds: int = 5
+    """Seeds per agent."""
+    steps: int = 100_000
+    """Environment steps per seed, at most."""
+    goal: float = 400.0
+    """Mean return over 20 evaluation episodes at which a seed stops."""
+
+
+def main(args: Args) -> None:
+    machine.prepare()
+    from rich.console import Console
+    from rich.table import Table
+
+    import langevin_dqn
+
+    columns = ("agent", "seed", "steps", "episodes", "mean of 20", "mean of 20 others", "least of 40", "seconds")
+    table = Table(*columns, title=f"{ENV}, at most {args.steps:,} steps")
+    passed = dict.fromkeys(args.agents, 0)
+    for agent in args.agents:
+        for seed in range(args.seeds):
+
+            def reaches_goal(trained: langevin_dqn.Trained) -> bool:
+                return bool(langevin_dqn.evaluate(trained, ENV, seed=10_000).mean() >= args.goal)
+
+            result = langevin_dqn.train(
+                agent, ENV, seed=seed, steps=args.steps, stop_when=reaches_goal, keep_agent=True, **AGENTS[agent]
+            )
+            assert result.trained is not None
+            first, second = (langevin_dqn.evaluate(result.trained, ENV, seed=s) for s in (10_000, 20_000))
+            passed[agent] += bool(min(first.mean(), second.mean()) >= args.goal)
+            means = f"{first.mean():.1f}", f"{second.mean():.1f}", f"{np.minimum(first, second).min():.0f}"
+            row = agent, f"{seed}", f"{result.steps:,}", f"{result.episodes}", *means, f"{result.seconds:.0f}"
+            print(*row, flush=True)
+            table.add_row(*row)
+    console = Console()
+    console.print(table)
+    for agent, count in passed.items():
+        console.print(f"{agent}: {count} of {args.seeds} seeds reach {args.goal:g} twice", highlight=False)
+
+
+if __name__ == "__main__":
+    main(tyro.cli(Args))

@@ -1,0 +1,101 @@
+"""Our environments for anyone's agents: ``gymnasium.make("langevin_dqn/DeepSea-v0", depth=10)``.
+
+Importing this module registers an id for each name of the registry. Gymnasium has no plugins,
+so say ``import langevin_dqn.environments.as_gymnasium`` first, or give it the module within the
+id: ``"langevin_dqn.environments.as_gymnasium:langevin_dqn/DeepSea-v0"``.
+"""
+
+from typing import Any
+
+import gymnasium
+import jax
+import numpy as np
+from gymnasium import spaces
+
+from langevin_dqn.environments.base import Environment, IndexSpace
+from langevin_dqn.environments.registry import FACTORIES, make_env
+from langevin_dqn.errors import UserError
+from langevin_dqn.optimizers import noise
+
+
+class GymnasiumEnv(gymnasium.Env):
+    """One of our JAX environments, as a Gymnasium environment.
+
+    Args:
+        env: an id such as ``deep_sea:depth=10`` or ``deep_sea/3``, or an environment.
+        observation: ``dense``, the array bsuite shows, or ``index``, where states are finite. The
+            index after the last (bsuite's blank picture) is what is seen when an episode is over.
+        render_mode: only None; there is nothing to see.
+        **settings: the factory's, where ``env`` is a bare name.
+    """
+
+    metadata: dict[str, Any] = {"render_modes": []}  # noqa: RUF012
+
+    def __init__(
+        self, env: str | Environment, observation: str = "dense", render_mode: str | None = None, **settings: Any
+    ):
+        self._env: Environment = _make(env, settings)
+        self._is_dense = observation == "dense"
+        self.render_mode = render_mode
+        space = self._env.observation_space
+        is_index = isinstance(space, IndexSpace)
+        if observation not in ("dense", "index") or (observation == "index" and not is_index):
+            raise UserError(f"observation={observation!r} is not possible here", "use dense")
+        self.action_space = spaces.Discrete(self._env.num_actions)
+        if isinstance(space, IndexSpace) and not self._is_dense:
+            self.observation_space: spaces.Space = spaces.Discrete(space.n + 1)
+        else:
+            shape = jax.eval_shape(lambda: self._env.dense(self._env.reset(_key(0))[1])).shape
+            low, high = (0.0, 1.0) if is_index else (-np.inf, np.inf)
+            self.observation_space = spaces.Box(low, high, shape, np.float32)
+
+    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None):
+        super().reset(seed=seed, options=options)
+        self._key = _key(int(self.np_random.integers(2**32)))
+        self._steps = 0
+        self._state, obs, dense = _reset(self._env, self._key)
+        return self._show(obs, dense), {}
+
+    def step(self, action: Any):
+        self._steps += 1
+        outcome = _step(self._env, jax.random.fold_in(self._key, self._steps), self._state, np.int32(action))
+        self._state, obs, reward, terminated, truncated, dense = outcome
+        return self._show(obs, dense), float(reward), bool(terminated), bool(truncated), {}
+
+    def _show(self, obs: jax.Array, dense: jax.Array) -> Any:
+        return np.asarray(dense, np.float32) if self._is_dense else np.int64(obs)
+
+
+def _make(env: str | Environment, settings: dict[str, Any]) -> Environment:
+    if not settings:
+        made = make_env(env) if isinstance(env, str) else env
+        if not isinstance(made, Environment):
+            raise UserError(f"{env} is not one of our environments", "langevin-dqn list tells which are")
+        return made
+    if not isinstance(env, str) or env not in FACTORIES:
+        raise UserError(f"{env} takes no settings", "give the name alone, and its settings as keywords")
+    return FACTORIES[env](**settings)
+
+
+def _key(seed: int) -> jax.Array:
+    return jax.random.key(np.uint32(seed), impl=noise.PRNG)
+
+
+@jax.jit
+def _reset(env: Environment, key: jax.Array):
+    state, obs = env.reset(key)
+    return state, obs, env.dense(obs)
+
+
+@jax.jit
+def _step(env: Environment, key: jax.Array, state: Any, action: Any):
+    state, obs, reward, terminated, truncated = env.step(key, state, action)
+    return state, obs, reward, terminated, truncated, env.dense(obs)
+
+
+for _name in FACTORIES:
+    gymnasium.register(
+        f"langevin_dqn/{_name.title().replace('_', '')}-v0",
+        entry_point="langevin_dqn.environments.as_gymnasium:GymnasiumEnv",
+        kwargs={"env": _name},
+    )

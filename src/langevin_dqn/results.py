@@ -1,0 +1,116 @@
+"""What a run did."""
+
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from langevin_dqn import metrics
+from langevin_dqn.agent import AgentState
+from langevin_dqn.config import AgentConfig
+from langevin_dqn.evaluation import Trained
+
+
+class Snapshot(NamedTuple):
+    """A run as its loop shows it now and then.
+
+    Attributes:
+        state: the agent's; valid until the loop goes on.
+        returns: one entry per episode that has ended, as in ``lengths`` and each of ``measures``.
+        lengths: see ``returns``.
+        measures: see ``returns``.
+        steps: environment steps in all.
+        finite: false once parameters are not.
+        check: true where ``stop_when`` is to be asked.
+    """
+
+    state: AgentState
+    returns: np.ndarray
+    lengths: np.ndarray
+    measures: dict[str, np.ndarray]
+    steps: int
+    finite: bool
+    check: bool
+
+
+@dataclass(frozen=True)
+class Result:
+    """What one seed did. ``returns``, ``lengths`` and each of ``measures`` have one entry per episode run."""
+
+    agent: str
+    env: str
+    seed: int
+    preset: str
+    config: AgentConfig
+    max_return: float | None
+    returns: np.ndarray
+    updates: int
+    seconds: float
+    lengths: np.ndarray = field(default_factory=lambda: np.zeros(0, np.int32))
+    measures: dict[str, np.ndarray] = field(default_factory=dict)
+    """What each episode added to the columns bsuite logs for the environment."""
+    steps: int = 0
+    """Environment steps in all. Those of an episode that the budget of steps cut off count here and nowhere else."""
+    diverged: str | None = None
+    """Why the run stopped early with parameters that are not finite, or None. What it had learned before stands."""
+    trained: Trained | None = field(default=None, repr=False, compare=False)
+    """The agent as it was at the end, where ``train`` was asked to keep it."""
+
+    @property
+    def episodes(self) -> int:
+        return len(self.returns)
+
+    @property
+    def learning_time(self) -> int | None:
+        """The paper's learning time; None if not learned, or where there is no best return."""
+        return None if self.max_return is None else metrics.learning_time(self.returns, self.max_return)
+
+    @property
+    def solved(self) -> bool:
+        return self.learning_time is not None
+
+    @property
+    def first_success(self) -> int | None:
+        return None if self.max_return is None else metrics.first_success(self.returns, self.max_return)
+
+    @property
+    def success_share(self) -> float | None:
+        """Share of successes in the last 100 episodes."""
+        return None if self.max_return is None else metrics.success_share(self.returns, self.max_return)
+
+    @property
+    def regret(self) -> float | None:
+        if self.max_return is None or not self.episodes:
+            return None
+        return float(metrics.regret(self.returns, self.max_return)[-1])
+
+    @property
+    def recent_return(self) -> float | None:
+        """Mean return of the last 100 episodes."""
+        return float(np.mean(self.returns[-100:], dtype=np.float64)) if self.episodes else None
+
+    @property
+    def total_return(self) -> float:
+        return float(np.sum(self.returns, dtype=np.float64))
+
+    def to_dict(self) -> dict[str, Any]:
+        """The object that ``langevin-dqn run --json`` prints."""
+        return {
+            "agent": self.agent,
+            "env": self.env,
+            "seed": self.seed,
+            "preset": self.preset,
+            "episodes": self.episodes,
+            "steps": self.steps,
+            "solved": self.solved,
+            "diverged": self.diverged,
+            "learning_time": self.learning_time,
+            "first_success": self.first_success,
+            "success_share": self.success_share,
+            "total_return": self.total_return,
+            "recent_return": self.recent_return,
+            "regret": self.regret,
+            "updates": self.updates,
+            "seconds": round(self.seconds, 3),
+            "config": self.config.to_dict(),
+        }
