@@ -51,8 +51,8 @@ def main(args: Args) -> None:
 
     import langevin_dqn
 
-    columns = ("agent", "seed", "steps", "episodes", "mean of 20", "mean of 20 others", "least of 40", "seconds")
-    table = Table(*columns, title=f"{ENV}, at most {args.steps:,} steps")
+    columns = ("agent", "seed", "steps", "episodes", "mean", "again", "least", "seconds")
+    table = Table(*columns, title=f"{ENV}: returns of 20 episodes, and of 20 others")
     passed = dict.fromkeys(args.agents, 0)
     for agent in args.agents:
         for seed in range(args.seeds):
