@@ -117,7 +117,7 @@ def loaded_after(statement):
     return set(done.stdout.split())
 
 
-HEAVY = {"jax", "jaxlib", "optax", "matplotlib", "tyro", "rich", "scipy"}
+HEAVY = {"jax", "jaxlib", "optax", "matplotlib", "tyro", "rich", "scipy", "polars"}
 
 
 @pytest.mark.parametrize(
@@ -127,6 +127,8 @@ HEAVY = {"jax", "jaxlib", "optax", "matplotlib", "tyro", "rich", "scipy"}
         ("import langevin_dqn; langevin_dqn.preset('dqn'); langevin_dqn.UserError", HEAVY),
         ("import langevin_dqn.cli.main", HEAVY),
         ("import langevin_dqn.cli.run", HEAVY - {"tyro", "rich"}),
+        ("import langevin_dqn.cli.bsuite", HEAVY - {"tyro", "rich"}),
+        ("import langevin_dqn.store, langevin_dqn.analysis.bsuite_summary", {"polars", "matplotlib", "tyro", "rich"}),
     ],
 )
 def test_cheap_entrances(statement, heavy):

@@ -12,6 +12,7 @@ import json
 import os
 import tempfile
 from collections.abc import Mapping
+from dataclasses import fields
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
@@ -29,25 +30,19 @@ if TYPE_CHECKING:
     import polars as pl
 
 _MEASURE = "measure_"
+_NAMES = ("agent", "preset", "changes")
 
 
 class Run(Protocol):
-    """What a run is known by; :class:`langevin_dqn.runners.Job` is one."""
+    """What a run is asked for by; :class:`langevin_dqn.runners.Job` is one.
+
+    ``vars`` of it tells the rest: environment, seed, budget.
+    """
 
     @property
     def agent(self) -> str: ...
     @property
-    def env(self) -> str: ...
-    @property
-    def seed(self) -> int: ...
-    @property
-    def episodes(self) -> int | None: ...
-    @property
-    def steps(self) -> int | None: ...
-    @property
     def preset(self) -> str: ...
-    @property
-    def stop_when_solved(self) -> bool: ...
     @property
     def changes(self) -> Mapping[str, Any]: ...
 
@@ -55,20 +50,17 @@ class Run(Protocol):
 def identity(run: Run) -> dict[str, Any]:
     """What defines a run: change any of it, and the returns would change.
 
-    Fields of the configuration at their defaults are left out, so that a field added later
-    does not orphan every stored run. A default may therefore change only together with
-    ``ALGORITHM_VERSION``; a test holds that. Names of agents and presets are not part of it.
+    The names of agents and presets are not part of it; the configuration they stand for is.
+    What is None, and fields of the configuration at their defaults, are left out, so that a
+    field added later does not orphan every stored run. A default may therefore change only
+    together with ``ALGORITHM_VERSION``; a test holds that.
     """
     config, defaults = preset(run.agent, run.preset, **run.changes), AgentConfig()
     changed = {name: getattr(config, name) for name in FIELD_TYPES if getattr(config, name) != getattr(defaults, name)}
-    return {
+    asked = {name: value for name, value in vars(run).items() if name not in _NAMES and value is not None}
+    return asked | {
         "algorithm_version": ALGORITHM_VERSION,
         "config": {name: float(value) if FIELD_TYPES[name] is float else value for name, value in changed.items()},
-        "env": run.env,
-        "seed": run.seed,
-        "episodes": run.episodes,
-        "stop_when_solved": run.stop_when_solved,
-        **({} if run.steps is None else {"steps": run.steps}),
     }
 
 
@@ -192,18 +184,25 @@ def _row(key: str, run: Run, result: Result) -> "pl.DataFrame":
 
     record = result.to_dict()
     config = record.pop("config")
+    plain = {name: value for name, value in vars(result).items() if isinstance(value, int | float | str | None)}
+    asked = {f"asked_{name}": value for name, value in vars(run).items() if name in ("episodes", "steps")}
     made = {"package": __version__, "algorithm_version": ALGORITHM_VERSION, **machine.describe()}
-    made |= {"finished_at": datetime.now(UTC)}
-    planned = {"planned_episodes": run.episodes, "planned_steps": run.steps, "stop_when_solved": run.stop_when_solved}
-    plain = {"key": key, **record, **planned, "max_return": result.max_return, **config, **made}
+    row = {"key": key, **record, **plain, **asked, **config, **made, "finished_at": datetime.now(UTC)}
     lists = {"returns": result.returns, "lengths": result.lengths}
     lists |= {_MEASURE + name: values for name, values in result.measures.items()}
-    nullable = {"diverged": pl.String, "max_return": pl.Float64, "regret": pl.Float64, "success_share": pl.Float64}
-    nullable |= dict.fromkeys(("learning_time", "first_success", "planned_episodes", "planned_steps"), pl.Int64)
     return pl.DataFrame(
-        {name: [value] for name, value in plain.items()} | {name: [_compact(values)] for name, values in lists.items()},
-        schema_overrides=nullable,
+        {name: [value] for name, value in row.items()} | {name: [_compact(values)] for name, values in lists.items()},
+        schema_overrides={name: kind for name, kind in _may_be_missing().items() if name in row},
     )
+
+
+def _may_be_missing() -> dict[str, Any]:
+    """The types of columns that may hold nothing."""
+    import polars as pl
+
+    numbers = dict.fromkeys(("max_return", "regret", "success_share"), pl.Float64)
+    counts = dict.fromkeys(("learning_time", "first_success", "asked_episodes", "asked_steps"), pl.Int64)
+    return {"diverged": pl.String} | numbers | counts
 
 
 def _compact(values: np.ndarray) -> np.ndarray:
@@ -217,18 +216,15 @@ def _result(row: Mapping[str, Any], agent: str, reading: str) -> Result:
         if name.startswith(_MEASURE)
     }
     config = {name: row[name] for name in FIELD_TYPES if row.get(name) is not None}
+    known = {field.name: row[field.name] for field in fields(Result) if field.name in row}
     return Result(
-        agent=agent,
-        env=row["env"],
-        seed=row["seed"],
-        preset=reading,
-        config=AgentConfig().replace(**config | {"hidden": tuple(config["hidden"])}),
-        max_return=row["max_return"],
-        returns=np.asarray(row["returns"], np.float32),
-        updates=row["updates"],
-        seconds=row["seconds"],
-        lengths=np.asarray(row["lengths"], np.int32),
-        measures=measures,
-        steps=row["steps"],
-        diverged=row["diverged"],
+        **known
+        | {
+            "agent": agent,
+            "preset": reading,
+            "config": AgentConfig().replace(**config | {"hidden": tuple(config["hidden"])}),
+            "returns": np.asarray(row["returns"], np.float32),
+            "lengths": np.asarray(row["lengths"], np.int32),
+            "measures": measures,
+        }
     )

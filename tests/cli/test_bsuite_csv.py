@@ -1,29 +1,14 @@
 """``langevin-dqn run --bsuite-csv``: logs that bsuite reads, and nothing lost."""
 
-import sys
-
 import pytest
-
-from langevin_dqn import machine
-from langevin_dqn.cli import main as command
 
 SMALL = ["run", "--agent", "dqn", "--env", "deep_sea/0", "--episodes", "12", "--set", "hidden=5,5", "--json"]
 NAME = "bsuite_id_-_deep_sea-0.csv"
 
 
 @pytest.fixture
-def run(monkeypatch, capsys):
-    """The entry point in this process: (exit code, stdout, stderr)."""
-    monkeypatch.setattr(machine, "prepare", lambda: None)
-
-    def call(*argv):
-        monkeypatch.setattr(sys, "argv", ["langevin-dqn", *map(str, argv)])
-        with pytest.raises(SystemExit) as stop:
-            command.main()
-        out, err = capsys.readouterr()
-        return stop.value.code, out, err
-
-    return call
+def run(langevin_dqn_command):
+    return langevin_dqn_command
 
 
 def test_one_seed_goes_to_the_folder_and_several_to_their_own(run, tmp_path):

@@ -2,33 +2,20 @@
 
 import json
 import math
-import sys
 
 import pytest
 
 import langevin_dqn
-from langevin_dqn import machine
 from langevin_dqn.cli import bsuite as command_module
-from langevin_dqn.cli import main as command
 from langevin_dqn.runners import local
 
 TINY = ["--episodes-scale", "0.002", "--set", "hidden=4,4", "--set", "batch_size=8"]
 
 
 @pytest.fixture
-def run(monkeypatch, capsys):
-    """The entry point in this process: (exit code, stdout, stderr)."""
-    monkeypatch.setattr(machine, "prepare", lambda: None)
+def run(langevin_dqn_command, monkeypatch):
     monkeypatch.delenv("LANGEVIN_DQN_MNIST", raising=False)
-
-    def call(*argv):
-        monkeypatch.setattr(sys, "argv", ["langevin-dqn", "bsuite", *map(str, argv)])
-        with pytest.raises(SystemExit) as stop:
-            command.main()
-        out, err = capsys.readouterr()
-        return stop.value.code, out, err
-
-    return call
+    return lambda *argv: langevin_dqn_command("bsuite", *argv)
 
 
 @pytest.fixture
