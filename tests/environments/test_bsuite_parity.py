@@ -68,7 +68,7 @@ class Follower:
                 x, x_dot, theta, theta_dot, _ = first.pole
                 return [x, x_dot, theta - math.pi, theta_dot]
             case "MemoryChain":
-                return [first.context, first.query]
+                return [(first.bits[2:] + 1) // 2, first.query]
             case "MountainCar":
                 return [first.position]
             case "UmbrellaChain":

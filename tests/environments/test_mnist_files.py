@@ -16,7 +16,7 @@ from langevin_dqn.environments.mnist import over_255
 def test_pixels_are_bsuites(digits):
     """Signed bytes: 128 and above turn negative."""
     env, reference = make_env("mnist/0"), MNISTBandit()
-    np.testing.assert_array_equal(env.images, reference._images)
+    np.testing.assert_array_equal(env.images.reshape(reference._images.shape), reference._images)
     np.testing.assert_array_equal(env.labels, reference._labels)
     assert np.asarray(env.images).min() == -128
 
@@ -29,7 +29,7 @@ def test_every_pixel_is_shown_as_bsuite_shows_it():
 @pytest.mark.parametrize("fraction", [1.0, 0.5, 0.337])
 def test_fraction(digits, fraction):
     env, reference = make_env(f"mnist:fraction={fraction}"), MNISTBandit(fraction=fraction)
-    np.testing.assert_array_equal(env.images, reference._images)
+    np.testing.assert_array_equal(env.images.reshape(reference._images.shape), reference._images)
     np.testing.assert_array_equal(env.labels, reference._labels)
 
 
@@ -38,8 +38,9 @@ def test_files_without_gz_and_a_folder_as_a_setting(tmp_path, monkeypatch):
     made = random_digits(count=7, side=5)
     write_digits(tmp_path, **made, compress=False)
     env = make_env(f"mnist:folder={tmp_path}")
-    assert env.observation_space.shape == (5, 5)
-    np.testing.assert_array_equal(env.images, made["images"].astype(np.uint8).view(np.int8))
+    assert env.observation_space.shape == (25,)
+    assert env.dense(jnp.zeros(25)).shape == (5, 5)
+    np.testing.assert_array_equal(env.images.reshape(7, 5, 5), made["images"].astype(np.uint8).view(np.int8))
     assert make_env(f"mnist_noise:noise_scale=0.1,folder={tmp_path}").num_actions == 10
 
 

@@ -23,6 +23,10 @@ class Contestant:
     """Set-up and compilation."""
 
     @property
+    def label(self) -> str:
+        return f"{self.name}, depth {self.depth}, {self.members} members" if self.depth else self.name
+
+    @property
     def median(self) -> float:
         return float(np.median(self.times))
 
@@ -51,7 +55,7 @@ def race(contestants: Sequence[Contestant], *, repeats: int, seconds: float, say
     """Time ``contestants`` in turn, ``repeats`` rounds of about ``seconds`` each."""
     runs: list[tuple[Run, int]] = []
     for contestant in contestants:
-        say(f"building {contestant.name}, depth {contestant.depth}, {contestant.members} members")
+        say(f"building {contestant.label}")
         start = time.perf_counter()
         run = contestant.build()
         contestant.build_seconds = time.perf_counter() - start

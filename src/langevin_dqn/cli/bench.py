@@ -16,10 +16,12 @@ class Args:
     Peers are installed by pip install 'langevin-dqn[bench]' and torch==2.13.0.
     """
 
+    environments: bool = False
+    """Measure environment steps beside bsuite's instead, for every bsuite experiment."""
     quick: bool = False
     """Depths 10 and 50 only, and no solving: under 90 seconds."""
     out: str = "out/bench"
-    """Folder for bench.json, bench.md and bench.png."""
+    """Folder for bench.json, bench.md and bench.png, or environments.json and environments.md."""
     repeats: int | None = None
     """Rounds; 9 by default, 3 with --quick."""
     solve_limit: float = 120.0
@@ -37,6 +39,8 @@ def main(args: Args) -> int:
 
     machine.prepare()
     core = pin_to_one_core()
+    if args.environments:
+        return _environments(args, out, core)
     contestants = _race(args)
 
     from langevin_dqn.bench import resources, solving, summary
@@ -58,6 +62,29 @@ def main(args: Args) -> int:
     _print(report)
     (out / "bench.md").write_text(summary.markdown(report) + "\n")
     print(f"wrote bench.json, bench.md and bench.png to {out}")
+    return 0
+
+
+def _environments(args: Args, out: Path, core: int | None) -> int:
+    from importlib.util import find_spec
+
+    if find_spec("bsuite") is None:
+        raise UserError("bsuite is not installed", "pip install 'langevin-dqn[bench]'")
+    from rich.console import Console
+    from rich.table import Table
+
+    from langevin_dqn.bench import environments
+
+    repeats = args.repeats or (3 if args.quick else 9)
+    rows = environments.measure(repeats=repeats, seconds=0.05 if args.quick else 0.15, say=_say)
+    out.mkdir(parents=True, exist_ok=True)
+    (out / "environments.json").write_text(json.dumps({"core": core, "steps": rows}, indent=1) + "\n")
+    (out / "environments.md").write_text(environments.markdown(rows) + "\n")
+    table = Table(*environments.HEADER, title="Environment steps per second")
+    for row in rows:
+        table.add_row(*environments.cells(row))
+    Console().print(table)
+    print(f"wrote environments.json and environments.md to {out}")
     return 0
 
 

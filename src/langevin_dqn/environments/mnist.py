@@ -1,6 +1,6 @@
 """MNIST digits as a bandit: name the digit."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import jax
@@ -24,11 +24,13 @@ class Mnist:
     """One image, one answer: reward 1 if it is the image's digit, else -1, and the episode terminates on a blank.
 
     Pixels are bytes read as signed, as bsuite reads them: 128 and above turn negative. They
-    are shown divided by 255.
+    are shown divided by 255, as one row, which is cheaper to move than a picture; ``dense``
+    gives the picture.
     """
 
-    images: jax.Array  # int8: (images, height, width)
+    images: jax.Array  # int8, an image a row
     labels: jax.Array
+    shape: tuple[int, ...] = field(metadata={"static": True})
 
     @property
     def observation_space(self) -> ArraySpace:
@@ -58,7 +60,7 @@ class Mnist:
         return DigitState(state.label, right), blank, _outcome(right), jnp.bool_(True), jnp.bool_(False)
 
     def dense(self, obs: jax.Array) -> jax.Array:
-        return obs
+        return obs.reshape(self.shape)
 
     def measure(self, state: DigitState) -> dict[str, jax.Array]:
         return {"total_regret": 1 - _outcome(state.right)}
@@ -88,4 +90,4 @@ def mnist(fraction: float = 1.0, folder: str = "") -> Mnist:
     count = int(fraction * len(labels))
     if count == 0:
         raise UserError(f"fraction={fraction:g} leaves no image of {len(labels)}", "use a larger fraction")
-    return Mnist(images[:count], labels[:count])
+    return Mnist(images[:count].reshape(count, -1), labels[:count], images.shape[1:])

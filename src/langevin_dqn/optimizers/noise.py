@@ -108,6 +108,12 @@ def integers(key: jax.Array, shape: tuple[int, ...], upper: jax.Array) -> jax.Ar
     return (bits(key, shape) % jnp.maximum(upper, 1).astype(jnp.uint32)).astype(jnp.int32)
 
 
+def coins(key: jax.Array, count: int) -> jax.Array:
+    """``count`` fair bits as int32, 32 of them to a word of the key's stream."""
+    words = bits(key, (-(-count // 32), 1)) >> np.arange(32, dtype=np.uint32)
+    return (words & 1).astype(jnp.int32).reshape(-1)[:count]
+
+
 def normal_like(key: jax.Array, tree):
     """A tree of standard normals with the shapes of ``tree``, all from one key.
 
