@@ -125,17 +125,30 @@ def learn_many(
 def attend(agent: "Agent", key: jax.Array, state: "AgentState", obs: jax.Array) -> "AgentState":
     """Wake the acting member's row for ``obs``, so that what it acts on is what it will learn from."""
     table, rest = state.params
-    rows, target = _awake(agent, key, state, state.member, obs)
+    constants, clock = _constants(agent), _clock_of(state, state.member)
+    sync_key, now_key = jax.random.split(key)
     place = (state.member, _row(table, obs)[None])
-    table = Table(table.rows.put(place, rows), table.target.at[place].set(target))
-    return state._replace(params=(table, rest))
+    rows = _woken(constants, clock, sync_key, table.rows.take(place), clock.sync)
+    target = table.target.at[place].set(sleeping_rows.target_of(clock, rows, table.target[place]))
+    # What was written is read back: a compiler that may still read a table after writing to it copies it first.
+    rows = rows._replace(value=jnp.where((rows.time <= clock.sync)[:, None], target[place], rows.value))
+    rows = _woken(constants, clock, now_key, rows, clock.now)
+    woken = table.rows._replace(
+        time=table.rows.time.at[place].set(rows.time), value=table.rows.value.at[place].set(rows.value)
+    )
+    return state._replace(params=(Table(woken, target), rest))
 
 
 def awake_row(
     agent: "Agent", key: jax.Array | None, state: "AgentState", member: jax.Array, obs: jax.Array
 ) -> jax.Array:
     """A member's row for ``obs`` as of now, or its mean where there is no key. The state does not remember the draw."""
-    return _awake(agent, key, state, member, obs)[0].value[0]
+    table, _ = state.params
+    constants, clock = _constants(agent), _clock_of(state, member)
+    if key is None:
+        key, constants = jax.random.key(0), constants._replace(noisy=False)
+    rows = table.rows.take((member, _row(table, obs)[None]))
+    return _woken(constants, clock, key, rows, clock.now).value[0]
 
 
 def dense_params(agent: "Agent", key: jax.Array, state: "AgentState") -> Any:
@@ -319,18 +332,14 @@ def _copy_target(agent: "Agent", state: "AgentState") -> "AgentState":
     return state._replace(target=(None, target_rest), optimizer=state.optimizer._replace(clock=clock))
 
 
-def _awake(agent: "Agent", key: jax.Array | None, state: "AgentState", member, obs) -> tuple[Rows, jax.Array]:
-    """One row brought to now, and what the target sees of it."""
-    table, _ = state.params
-    constants = _constants(agent)
-    if key is None:
-        key, constants = jax.random.key(0), constants._replace(noisy=False)
-    clock = jax.tree.map(lambda x: x[member], state.optimizer.clock)
-    place = (member, _row(table, obs)[None])
-    first, second = (sleeping_rows.draw(constants, k, jnp.zeros(1), table.rows.width) for k in jax.random.split(key))
-    rows = sleeping_rows.wake(constants, clock, table.rows.take(place), clock.sync, first)
-    target = sleeping_rows.target_of(clock, rows, table.target[place])
-    return sleeping_rows.wake(constants, clock, rows, clock.now, second), target
+def _woken(constants: Constants, clock: Clock, key: jax.Array, rows: Rows, until: jax.Array) -> Rows:
+    """A single row brought to ``until``."""
+    z = sleeping_rows.draw(constants, key, jnp.zeros(1), rows.width)
+    return sleeping_rows.wake(constants, clock, rows, until, z)
+
+
+def _clock_of(state: "AgentState", member: jax.Array) -> Clock:
+    return jax.tree.map(lambda x: x[member], state.optimizer.clock)
 
 
 def _row(table: Table, obs: jax.Array) -> jax.Array:

@@ -95,10 +95,10 @@ class Follower:
     def put_into(self, state):
         """Our state, for what moves in float32."""
         if self.kind == "MountainCar":
-            self.raw._position, self.raw._velocity = float(state.position), float(state.velocity)
+            self.raw._position, self.raw._velocity = state.position, state.velocity
         elif self.kind.startswith("Cartpole"):
             pole = getattr(state, "pole", state)
-            self.raw._state = CartpoleState(*map(float, pole[:4]), self.raw._state.time_elapsed)
+            self.raw._state = CartpoleState(*pole[:4], self.raw._state.time_elapsed)
 
     def follow(self, episode, actions, length):
         """bsuite's pictures, rewards, ends and discounts under the same actions, and what it logs."""
@@ -120,7 +120,7 @@ class Follower:
 
 def _rows(states, length):
     """A tuple of arrays over time as a list of tuples."""
-    columns = [_rows(x, length) if hasattr(x, "_fields") else x for x in states]
+    columns = [_rows(x, length) if hasattr(x, "_fields") else x.tolist() if x.ndim == 1 else x for x in states]
     return [type(states)(*(column[i] for column in columns)) for i in range(length)]
 
 
