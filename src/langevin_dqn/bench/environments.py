@@ -15,8 +15,9 @@ import numpy as np
 from jax import lax
 
 from langevin_dqn.bench.timing import Contestant, Run, race
-from langevin_dqn.environments import Environment, make_env
+from langevin_dqn.environments import Environment
 from langevin_dqn.environments.mnist import Mnist
+from langevin_dqn.environments.registry import make_jax_env
 from langevin_dqn.environments.sweeps import SWEEPS
 from langevin_dqn.environments.wrappers import RewardNoise, RewardScale
 from langevin_dqn.optimizers import noise
@@ -33,7 +34,7 @@ def measure(*, repeats: int, seconds: float, say: Callable[[str], None]) -> list
     for name, sweep in SWEEPS.items():
         number = len(sweep.settings) // 2
         env_id, settings = f"{name}/{number}", sweep.settings[number]
-        env = _digits(settings) if name.startswith("mnist") else make_env(env_id)
+        env = _digits(settings) if name.startswith("mnist") else make_jax_env(env_id)
         many = Contestant(f"{env_id}, {BATCH} episodes", 0, BATCH * STRIDE, partial(build, env, BATCH))
         one = Contestant(f"{env_id}, one episode", 0, STRIDE, partial(build, env, 1))
         theirs = Contestant(f"{env_id}, bsuite", 0, 1, partial(build_bsuite, name, settings))

@@ -5,7 +5,7 @@ import os
 import sys
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, cast
+from typing import TYPE_CHECKING, Annotated, Any
 
 import tyro
 
@@ -15,7 +15,6 @@ from langevin_dqn.errors import UserError
 from langevin_dqn.presets import preset
 
 if TYPE_CHECKING:
-    from langevin_dqn.environments import Environment
     from langevin_dqn.experiments.bsuite import Protocol
 
 
@@ -127,13 +126,13 @@ def _leave_out_mnist(args: Args, chosen: "Protocol") -> "Protocol":
 def _run(args: Args, store, jobs: list) -> None:
     """Run what the store does not have, the longest first."""
     from langevin_dqn.cli.progress import Board
-    from langevin_dqn.environments import make_env
+    from langevin_dqn.environments.registry import make_jax_env
     from langevin_dqn.runners import run_jobs
 
     missing = [job for job in jobs if not store.has(job)]
     for path in store.damaged:
         _say(f"set aside a file that cannot be read: {path}")
-    steps = {env: cast("Environment", make_env(env)).max_steps for env in {job.env for job in missing}}
+    steps = {env: make_jax_env(env).max_steps for env in {job.env for job in missing}}
     missing.sort(key=lambda job: -job.episodes * steps[job.env])
     _say(f"{len(jobs)} runs, {len(jobs) - len(missing)} of them in {args.store}")
     if not missing:

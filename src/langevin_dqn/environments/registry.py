@@ -95,6 +95,15 @@ def make_env(env_id: str) -> Environment | HostEnvironment:
     return FACTORIES[name](**_parse_settings(name, settings))
 
 
+def make_jax_env(env_id: str) -> Environment:
+    """As :func:`make_env`, for ids whose environment can be compiled; others are refused."""
+    environment = make_env(env_id)
+    if isinstance(environment, HostEnvironment):
+        environment.close()
+        raise UserError(f"{env_id} does not run inside JAX", "use one of ours; langevin-dqn list names them")
+    return environment
+
+
 def bsuite_episodes(env_id: str) -> int | None:
     """How many episodes bsuite runs this id for; None for what is no bsuite id."""
     name, slash, _ = env_id.partition("/")
