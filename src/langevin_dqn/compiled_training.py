@@ -10,7 +10,6 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-from langevin_dqn import metrics
 from langevin_dqn import schedule as schedules
 from langevin_dqn.agent import Agent, AgentState
 from langevin_dqn.environments import Environment
@@ -65,7 +64,7 @@ def run(
     never = np.iinfo(np.int32).max
     most = min(episodes or never, steps or never)  # an episode has at least one step
     carry = begin(agent, environment, key, most, steps)
-    learned = stop_when_solved and environment.max_return is not None
+    learned = getattr(environment, "learned_regret", None) if stop_when_solved else None
     done, chunk, next_check = 0, _FIRST_CHUNK, check_every
     while True:
         before = time.perf_counter()
@@ -73,7 +72,7 @@ def run(
             episodes=jnp.int32(min(done + chunk, most)),
             steps=jnp.int32(steps or never),
             check=jnp.int32(min(next_check or never, steps or never)),
-            regret_share=jnp.float32(metrics.LEARNED_SHARE if learned else -jnp.inf),
+            regret_share=jnp.float32(-jnp.inf if learned is None else learned),
         )
         carry = run_chunk(agent, environment, schedule, key, carry, limits, within)
         ran, done, all_steps = int(carry.state.episode) - done, int(carry.state.episode), int(carry.all_steps)

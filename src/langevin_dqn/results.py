@@ -51,6 +51,8 @@ class Result:
     """What each episode added to the columns bsuite logs for the environment."""
     steps: int = 0
     """Environment steps in all. Those of an episode that the budget of steps cut off count here and nowhere else."""
+    learned_regret: float | None = None
+    """Regret per episode below which a run has learned; None where the environment has no such measure."""
     diverged: str | None = None
     """Why the run stopped early with parameters that are not finite, or None. What it had learned before stands."""
     trained: Trained | None = field(default=None, repr=False, compare=False)
@@ -62,8 +64,10 @@ class Result:
 
     @property
     def learning_time(self) -> int | None:
-        """The paper's learning time; None if not learned, or where there is no best return."""
-        return None if self.max_return is None else metrics.learning_time(self.returns, self.max_return)
+        """The paper's learning time; None if not learned, or where the environment has no measure of that."""
+        if self.max_return is None or self.learned_regret is None:
+            return None
+        return metrics.learning_time(self.returns, self.max_return, self.learned_regret)
 
     @property
     def solved(self) -> bool:

@@ -200,7 +200,7 @@ def _may_be_missing() -> dict[str, Any]:
     """The types of columns that may hold nothing."""
     import polars as pl
 
-    numbers = dict.fromkeys(("max_return", "regret", "success_share"), pl.Float64)
+    numbers = dict.fromkeys(("max_return", "learned_regret", "regret", "success_share"), pl.Float64)
     counts = dict.fromkeys(("learning_time", "first_success", "asked_episodes", "asked_steps"), pl.Int64)
     return {"diverged": pl.String} | numbers | counts
 

@@ -77,6 +77,10 @@ def train(
         episodes = DEFAULT_EPISODES
 
     environment = make_env(env) if isinstance(env, str) else env
+    if stop_when_solved and getattr(environment, "learned_regret", None) is None:
+        raise UserError(
+            f"nothing says when {env} is solved", "stop_when_solved is for the deep sea; give episodes or steps instead"
+        )
     built = make_agent(_for_environment(config, environment), space=environment.observation_space)
     key = jax.random.key(seed, impl=noise.PRNG)
     budget: dict[str, Any] = {
@@ -96,6 +100,7 @@ def train(
             preset=preset if isinstance(agent, str) else "custom",
             config=config,
             max_return=environment.max_return,
+            learned_regret=getattr(environment, "learned_regret", None),
             returns=now.returns,
             updates=int(now.state.updates),
             seconds=time.perf_counter() - started,

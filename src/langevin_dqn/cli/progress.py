@@ -59,13 +59,13 @@ class Board:
             if not self._one_env:
                 words += f" · {len(self._finished)} of {len(self._jobs)} runs"
                 latest = []
-            known = [r for r in latest if r.max_return is not None]
+            known = [r for r in latest if r.learned_regret is not None]
             if known:
                 words += f" · {sum(r.solved for r in known)} of {len(self._jobs)} solved"
             regrets = [r.regret / r.episodes for r in known if r.regret is not None]
             if regrets:
                 words += f" · regret {sum(regrets) / len(regrets):.2f} per episode"
-            recent = [r.recent_return for r in latest if r.max_return is None and r.recent_return is not None]
+            recent = [r.recent_return for r in latest if r.learned_regret is None and r.recent_return is not None]
             if recent:
                 words += f" · return {sum(recent) / len(recent):.4g}"
             skipped = sum(
@@ -90,6 +90,6 @@ class Board:
 def _state(result: Result) -> str:
     if result.diverged:
         return f"diverged ({result.diverged})"
-    if result.max_return is None:
+    if result.learned_regret is None:
         return "no episode ended" if result.recent_return is None else f"return {result.recent_return:.4g}"
     return f"learned at episode {result.learning_time}" if result.solved else "not learned"

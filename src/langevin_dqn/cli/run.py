@@ -121,6 +121,11 @@ def main(args: Args) -> int:
     environment = make_env(args.env)  # a wrong id is an error before anything starts
     if isinstance(environment, HostEnvironment):
         environment.close()
+    if args.stop_when_solved and getattr(environment, "learned_regret", None) is None:
+        raise UserError(
+            f"nothing says when {args.env} is solved",
+            "--stop-when-solved is for the deep sea; use --episodes or --steps instead",
+        )
     if args.plot:
         figures.check_path(args.plot)
     folders = csv_folders(args, seeds)

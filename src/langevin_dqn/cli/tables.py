@@ -23,7 +23,7 @@ def seeds_table(results: Sequence[Result]) -> None:
     console = Console()
     first = results[0]
     table = Table(title=f"{label(first.agent)} on {first.env} ({first.preset})")
-    if first.max_return is None:
+    if first.learned_regret is None:
         return _returns_table(results, table)
     for column in ("seed", "learned at", "first success", "success, last 100", "regret", "updates", "seconds"):
         table.add_column(column, justify="right")

@@ -39,7 +39,11 @@ Space = IndexSpace | ArraySpace
 
 @runtime_checkable
 class Environment(Protocol):
-    """An episodic environment with a finite number of actions."""
+    """An episodic environment with a finite number of actions.
+
+    One that also has ``learned_regret`` says below which regret per episode a run has learned,
+    as the paper does for the deep sea (0.8); learning times are told for such ones only.
+    """
 
     @property
     def observation_space(self) -> Space: ...

@@ -7,6 +7,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from langevin_dqn import metrics
 from langevin_dqn.environments import checks
 from langevin_dqn.environments.base import IndexSpace
 
@@ -51,6 +52,10 @@ class DeepSea:
     def max_return(self) -> float:
         reach = (1 - 1 / self.depth) ** (self.depth - 1) if self.stochastic else 1.0
         return reach - 0.01
+
+    @property
+    def learned_regret(self) -> float:
+        return metrics.LEARNED_SHARE
 
     @property
     def max_steps(self) -> int:

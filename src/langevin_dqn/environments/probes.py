@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 import jax
 import jax.numpy as jnp
 
+from langevin_dqn import metrics
 from langevin_dqn.environments.base import IndexSpace
 from langevin_dqn.errors import unknown
 
@@ -38,6 +39,10 @@ class Probe:
     @property
     def max_return(self) -> float:
         return 0.0 if self.task == "state" else 1.0
+
+    @property
+    def learned_regret(self) -> float:
+        return metrics.LEARNED_SHARE
 
     @property
     def max_steps(self) -> int:

@@ -47,7 +47,7 @@ def learning_curves(groups: dict[str, Sequence[Result]], path: str | Path, capti
         caption: the protocol, written below the axes.
     """
     path = check_path(path)
-    has_best = all(r.max_return is not None for results in groups.values() for r in results)
+    has_best = all(r.learned_regret is not None for results in groups.values() for r in results)
     import matplotlib
 
     matplotlib.use("Agg")
@@ -76,7 +76,7 @@ def learning_curves(groups: dict[str, Sequence[Result]], path: str | Path, capti
 
 def _draw(axes, results: Sequence[Result], *, color: str, ls, label: str) -> None:
     """Seeds of one length as a median and a band; runs that stopped early as a line each, up to where they stopped."""
-    curves = [_recent_returns(r) if r.max_return is None else _regret_per_episode(r) for r in results]
+    curves = [_recent_returns(r) if r.learned_regret is None else _regret_per_episode(r) for r in results]
     if len({len(curve) for curve in curves}) == 1:
         episodes = np.arange(1, len(curves[0]) + 1)
         axes.fill_between(episodes, *np.quantile(curves, (0.25, 0.75), axis=0), color=color, alpha=0.15, lw=0)
