@@ -101,7 +101,7 @@ def test_names_are_only_names():
 
 # Defaults are not part of a run's name, so that a new field leaves old runs valid. Hence:
 DEFAULTS = {
-    1: {
+    2: {
         "members": 1, "hidden": (50, 50), "negative_slope": 0.0, "learning_rate": 0.001, "noise_variance": 0.0,
         "noise_per_depth": False, "adam_b1": 0.9, "adam_b2": 0.999, "adam_eps": 1e-06, "debiased_drift": False,
         "regularizer": 0.0, "regularizer_form": "sum", "loss_scale": 1.0, "mean_over_members": False, "discount": 1.0,

@@ -8,6 +8,9 @@ import pytest
 import langevin_dqn
 from langevin_dqn.cli import bsuite as command_module
 from langevin_dqn.runners import local
+from langevin_dqn.training import ALGORITHM_VERSION
+
+VERSION = f"v{ALGORITHM_VERSION}"
 
 TINY = ["--episodes-scale", "0.002", "--set", "hidden=4,4", "--set", "batch_size=8"]
 
@@ -48,7 +51,7 @@ def test_runs_scores_draws_and_resumes(run, trained, tmp_path):
     assert summary["episodes"] == {"bandit": 20, "discounting_chain": 2}
     assert summary["config"]["hidden"] == [4, 4]
     assert sorted(trained) == ["bandit/0", "bandit/1", "discounting_chain/0"]
-    assert {p.name for p in tmp_path.iterdir()} == {"bars.png", "bars.pdf", "v1"}
+    assert {p.name for p in tmp_path.iterdir()} == {"bars.png", "bars.pdf", VERSION}
     assert "3 runs, 0 of them" in err
 
     # The same again runs nothing; a lost run alone is done again, with the same scores.
@@ -56,8 +59,8 @@ def test_runs_scores_draws_and_resumes(run, trained, tmp_path):
     assert len(trained) == 3
     store = langevin_dqn.load_results(tmp_path)
     key = store.filter(env="bandit/1")["key"].item()
-    whole = (tmp_path / "v1" / f"{key}.parquet").read_bytes()
-    (tmp_path / "v1" / f"{key}.parquet").write_bytes(whole[:500])
+    whole = (tmp_path / VERSION / f"{key}.parquet").read_bytes()
+    (tmp_path / VERSION / f"{key}.parquet").write_bytes(whole[:500])
     code, out, err = run(*words, "--json")
     assert trained[3:] == ["bandit/1"]
     assert "set aside" in err
@@ -79,7 +82,7 @@ def test_runs_scores_draws_and_resumes(run, trained, tmp_path):
 
 
 def test_settings_with_one_law_get_different_seeds(run, tmp_path):
-    words = ["--agents", "dqn", "--settings", "bandit/0,bandit/1", "--seeds", "0,3", "--store", tmp_path, *TINY]
+    words = ["--agents", "dqn", "--settings", "catch/0,catch/1", "--seeds", "0,3", "--store", tmp_path, *TINY]
     assert run(*words, "--json")[0] == 0
     table = langevin_dqn.load_results(tmp_path)
     assert sorted(table["seed"]) == [0, 1, 300, 301]
