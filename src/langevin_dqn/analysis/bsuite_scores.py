@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     import polars as pl
 
 #: A deep sea counts as solved once fewer than this share of episodes was bad: the paper's
-#: threshold, with which bsuite 0.3.5 scores. The labels of bsuite's plots say 0.9.
+#: threshold, and bsuite's up to version 0.3.5. Since 0.3.6 bsuite uses 0.9.
 SOLVED_SHARE = 0.8
 
 #: Episodes of grace that a deep sea gives on top of 2^size, about what dithering needs.
