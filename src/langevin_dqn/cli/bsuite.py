@@ -44,7 +44,7 @@ class Args:
     set: Annotated[tuple[str, ...], tyro.conf.UseAppendAction] = ()
     """Any field of every agent's configuration, as field=value."""
     deep_sea_threshold: float = 0.8
-    """Share of bad episodes below which a deep sea is solved: the paper's 0.8 (bsuite up to 0.3.5), or 0.9 (since 0.3.6)."""
+    """Share of bad episodes below which a deep sea is solved: the paper's 0.8, or 0.9 as in bsuite since 0.3.6."""
     mnist_dir: str | None = None
     """Folder with MNIST's training files; by default LANGEVIN_DQN_MNIST names it. Without, MNIST is left out."""
     json: bool = False
