@@ -165,7 +165,8 @@ def main(args: Args) -> int:
         print(f"wrote {len(folders)} logs to {args.bsuite_csv}", file=sys.stderr)
     if args.plot:
         shown = "each seed up to where it stopped" if args.stop_when_solved else "median, quartiles as a band"
-        caption = f"{args.env}, {args.preset} preset, {len(seeds)} seeds ({shown})"
+        over = "1 seed" if len(seeds) == 1 else f"{len(seeds)} seeds ({shown})"
+        caption = f"{args.env}, {args.preset} preset, {over}"
         path = figures.learning_curves({args.agent: ordered}, args.plot, caption)
         print(f"wrote {path}", file=sys.stderr)
     return 0
