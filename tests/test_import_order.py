@@ -14,7 +14,7 @@ ROOT = Path(langevin_dqn.__file__).parent
 
 # A module may import from its own line and from the lines above it.
 ORDER = [
-    {"errors", "machine", "metrics"},
+    {"errors", "machine", "metrics", "statistics"},
     {"config", "presets", "environments", "networks", "optimizers", "replay"},
     {"agent", "row_learning"},
     {"evaluation", "schedule"},
@@ -23,14 +23,14 @@ ORDER = [
     {"training"},
     {"store"},
     {"runners"},
-    {"experiments"},
     {"analysis"},
+    {"experiments"},
     {"report"},
     {"bench"},
     {"cli"},
 ]
 RANK = {name: rank for rank, names in enumerate(ORDER) for name in names}
-LEAVES = {"errors", "machine", "metrics"}
+LEAVES = {"errors", "machine", "metrics", "statistics"}
 
 
 def module_name(path):

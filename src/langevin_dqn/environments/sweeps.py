@@ -1,9 +1,13 @@
-"""bsuite's experiments as data: the settings behind each id, in bsuite's order and names.
+"""bsuite's experiments as data: the settings behind each id, in bsuite's order and names, and when it logs.
 
 A ``seed`` of None fixes nothing; it is here because bsuite's tables have it.
 """
 
 from typing import Any, NamedTuple
+
+import numpy as np
+
+from langevin_dqn.errors import UserError, nearest
 
 
 class Sweep(NamedTuple):
@@ -59,3 +63,30 @@ SWEEPS: dict[str, Sweep] = {
         tuple({"chain_length": n, "n_distractor": 20} for n in _TO_100), 10_000, ("credit_assignment", "noise")
     ),
 }
+
+_LOGGED = (1, 1.2, 1.4, 1.7, 2, 2.5, 3, 4, 5, 6, 7, 8, 9)  # times a power of ten
+
+
+def logged_episodes(episodes: int) -> np.ndarray:
+    """The episodes up to ``episodes`` at which bsuite logs.
+
+    Example:
+        >>> logged_episodes(30).tolist()
+        [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 14, 17, 20, 25, 30]
+    """
+    powers = 10 ** np.arange(len(str(max(episodes, 1))))
+    values = np.multiply.outer(powers, _LOGGED).ravel()
+    whole = np.rint(values).astype(np.int64)
+    return whole[np.isclose(values, whole, rtol=0, atol=1e-6) & (whole <= episodes)]
+
+
+def split_id(bsuite_id: str) -> tuple[str, int]:
+    """``deep_sea/3`` as its experiment and the number of its setting."""
+    name, _, number = bsuite_id.partition("/")
+    problem = f"{bsuite_id!r} is not a bsuite id"
+    if name not in SWEEPS:
+        raise UserError(problem, nearest(name, SWEEPS))
+    last = len(SWEEPS[name].settings) - 1
+    if not number.isdecimal() or int(number) > last:
+        raise UserError(problem, f"ids run from {name}/0 to {name}/{last}")
+    return name, int(number)

@@ -10,8 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from langevin_dqn.environments.sweeps import SWEEPS
-from langevin_dqn.errors import UserError, nearest
+from langevin_dqn.environments.sweeps import SWEEPS, logged_episodes, split_id
+from langevin_dqn.errors import UserError
+from langevin_dqn.results import Result
 from langevin_dqn.runners import Job
 
 _EASY, _MIDDLE, _HARD = 0, 8, 16  # the first setting of the smallest, middle and largest of five scales
@@ -45,36 +46,35 @@ QUICK: dict[str, tuple[tuple[int, ...], int]] = {
     "umbrella_distract": (_LENGTHS, 2_000),
 }
 
+#: For the figures at scale ``quick``: what has short episodes, so that four agents take minutes.
+SMALL: dict[str, tuple[tuple[int, ...], int]] = {
+    "bandit": ((0, 7), 2_000),
+    "bandit_noise": ((_EASY, _HARD), 2_000),
+    "bandit_scale": ((_EASY, _HARD), 2_000),
+    "catch": ((0,), 2_000),
+    "catch_noise": ((_EASY, _HARD), 2_000),
+    "catch_scale": ((_EASY, _HARD), 2_000),
+    "deep_sea": ((0, 5), 1_000),
+    "deep_sea_stochastic": ((0, 5), 1_000),
+    "discounting_chain": ((0, 4), 200),
+    "memory_len": ((0, 4), 2_000),
+    "memory_size": ((0, 4), 2_000),
+    "umbrella_length": ((0, 4), 2_000),
+    "umbrella_distract": ((0, 4), 1_000),
+}
+
+#: At scale ``standard``: the cars and carts too.
+MEDIUM: dict[str, tuple[tuple[int, ...], int]] = SMALL | {
+    name: ((0,) if name in ("mountain_car", "cartpole") else (10,) if name == "cartpole_swingup" else (_EASY, _HARD), n)
+    for name, (_, n) in QUICK.items()
+    if name.startswith(("mountain_car", "cartpole"))
+}
+
+_PARTS = {"quick": QUICK, "small": SMALL, "medium": MEDIUM}
+
 #: Settings that only differ in their seed must not run with the same one: a run's seed is
 #: this times the seed of the pass over bsuite, plus the setting's number.
 SEED_STRIDE = 100
-
-_LOGGED = (1, 1.2, 1.4, 1.7, 2, 2.5, 3, 4, 5, 6, 7, 8, 9)  # times a power of ten
-
-
-def logged_episodes(episodes: int) -> np.ndarray:
-    """The episodes up to ``episodes`` at which bsuite logs.
-
-    Example:
-        >>> logged_episodes(30).tolist()
-        [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 14, 17, 20, 25, 30]
-    """
-    powers = 10 ** np.arange(len(str(max(episodes, 1))))
-    values = np.multiply.outer(powers, _LOGGED).ravel()
-    whole = np.rint(values).astype(np.int64)
-    return whole[np.isclose(values, whole, rtol=0, atol=1e-6) & (whole <= episodes)]
-
-
-def split_id(bsuite_id: str) -> tuple[str, int]:
-    """``deep_sea/3`` as its experiment and the number of its setting."""
-    name, _, number = bsuite_id.partition("/")
-    problem = f"{bsuite_id!r} is not a bsuite id"
-    if name not in SWEEPS:
-        raise UserError(problem, nearest(name, SWEEPS))
-    last = len(SWEEPS[name].settings) - 1
-    if not number.isdecimal() or int(number) > last:
-        raise UserError(problem, f"ids run from {name}/0 to {name}/{last}")
-    return name, int(number)
 
 
 @dataclass(frozen=True)
@@ -96,7 +96,7 @@ class Protocol:
 
 
 def protocol(settings: str, scale: float = 1.0) -> Protocol:
-    """``quick``, ``all``, or ids and experiments by name: ``deep_sea/3,catch``.
+    """``small``, ``medium``, ``quick``, ``all``, or ids and experiments by name: ``deep_sea/3,catch``.
 
     Args:
         settings: the words of ``--settings``.
@@ -105,9 +105,10 @@ def protocol(settings: str, scale: float = 1.0) -> Protocol:
     if not scale > 0 or not np.isfinite(scale):
         raise UserError(f"an episodes scale of {scale:g} leaves nothing to run", "use a number above 0, such as 0.1")
     episodes = {name: sweep.episodes for name, sweep in SWEEPS.items()}
-    if settings == "quick":
-        ids = [f"{name}/{number}" for name, (numbers, _) in QUICK.items() for number in numbers]
-        episodes = {name: count for name, (_, count) in QUICK.items()}
+    if settings in _PARTS:
+        part = _PARTS[settings]
+        ids = [f"{name}/{number}" for name, (numbers, _) in part.items() for number in numbers]
+        episodes = {name: count for name, (_, count) in part.items()}
     else:
         ids = []
         for word in SWEEPS if settings == "all" else settings.split(","):
@@ -115,7 +116,7 @@ def protocol(settings: str, scale: float = 1.0) -> Protocol:
     for bsuite_id in ids:
         split_id(bsuite_id)
     scaled = {name: _nearest_logged(count * scale) for name, count in episodes.items()}
-    return Protocol(settings if settings in ("quick", "all") else "", tuple(dict.fromkeys(ids)), scaled)
+    return Protocol(settings if settings in (*_PARTS, "all") else "", tuple(dict.fromkeys(ids)), scaled)
 
 
 def _nearest_logged(episodes: float) -> int:
@@ -136,6 +137,6 @@ def jobs_of(
     return jobs
 
 
-def pass_of(job: Job) -> int:
-    """The seed of the pass over bsuite that a job belongs to."""
-    return job.seed // SEED_STRIDE
+def pass_of(run: Job | Result) -> int:
+    """The seed of the pass over bsuite that a run belongs to."""
+    return run.seed // SEED_STRIDE

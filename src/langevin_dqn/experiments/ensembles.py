@@ -1,0 +1,128 @@
+"""What the paper claims of its two ensembles, Boot DQN and Ensemble Langevin DQN."""
+
+from collections.abc import Sequence
+
+import numpy as np
+import polars as pl
+
+from langevin_dqn.analysis import seas
+from langevin_dqn.experiments.claims import FAILS, HOLDS, LEVEL, MIN_SEEDS, UNDECIDED, Claim, Finding, decide, undecided
+from langevin_dqn.experiments.contenders import BOOT, ENSEMBLE
+from langevin_dqn.results import Result
+from langevin_dqn.statistics import mean_interval, sign_test
+
+#: A gain in the share of runs that learn that counts as nothing.
+NOTHING = 0.1
+
+
+def _split(results: Sequence[Result]) -> tuple[pl.DataFrame, pl.DataFrame]:
+    times = seas.table(results)
+    return times.filter(agent=BOOT.agent), times.filter(agent=ENSEMBLE.agent)
+
+
+def _learned(times: pl.DataFrame) -> str:
+    return f"{times['time'].is_finite().sum()}/{times.height}"
+
+
+def beats_boot(column: str, words: str) -> Claim:
+    """Ensemble Langevin DQN is sooner at every value of ``column``, each tested by itself."""
+
+    def check(results: Sequence[Result]) -> Finding:
+        boot, ensemble = _split(results)
+        values = sorted(set(boot[column]) & set(ensemble[column]))
+        if not values or min(seas.seeds_in_each(part, (column, "depth")) for part in (boot, ensemble)) < MIN_SEEDS:
+            return undecided(f"fewer than {MIN_SEEDS} seeds of both agents per depth and number of {column}")
+        p_for, p_against, learned = [], [], {}
+        for value in values:
+            ours, theirs = (part.filter(pl.col(column) == value) for part in (ensemble, boot))
+            first, second = seas.paired(ours, theirs, ("depth", "seed"))
+            p_for.append(sign_test(first, second))
+            p_against.append(sign_test(second, first))
+            learned[str(value)] = {"ensemble_langevin_dqn": _learned(ours), "boot_dqn": _learned(theirs)}
+        told = "; ".join(
+            f"{value}: {both['ensemble_langevin_dqn']} against {both['boot_dqn']}" for value, both in learned.items()
+        )
+        numbers = {"learned": learned, "p": dict(zip(map(str, values), p_for, strict=True))}
+        return Finding(
+            decide(max(p_for), min(p_against)),
+            f"runs that learned, Ensemble Langevin against Boot, by number of {column}: {told}",
+            numbers,
+            f"sign test of learning times at each number of {column}, largest p = {max(p_for):.2g}",
+        )
+
+    return Claim(f"beats_boot_{column}", words, check)
+
+
+def _change(times: pl.DataFrame) -> tuple[np.ndarray, np.ndarray, int, int] | None:
+    """Times with the fewest and with the most updates, paired by depth and seed."""
+    counts = sorted(set(times["updates"]))
+    if len(counts) < 2 or seas.seeds_in_each(times, ("updates", "depth")) < MIN_SEEDS:
+        return None
+    few, many = (times.filter(updates=count) for count in (counts[0], counts[-1]))
+    return *seas.paired(few, many, ("depth", "seed")), counts[0], counts[-1]
+
+
+def boot_gains_nothing(words: str) -> Claim:
+    """More updates change the share of runs that learn by less than ``NOTHING``."""
+
+    def check(results: Sequence[Result]) -> Finding:
+        change = _change(_split(results)[0])
+        if change is None:
+            return undecided(f"needs two update counts with {MIN_SEEDS} seeds per depth each")
+        few, many, low, high = change
+        gain = np.isfinite(many).astype(float) - np.isfinite(few)
+        lower, upper = mean_interval(gain, 1 - 2 * LEVEL)
+        verdict = HOLDS if upper < NOTHING else FAILS if lower > 0 else UNDECIDED
+        numbers = {"gain": float(gain.mean()), "lower": lower, "upper": upper, "pairs": len(gain)}
+        told = (
+            f"from {low} to {high} updates the share of Boot DQN's runs that learn changes by {gain.mean():+.2f} "
+            f"(from {np.isfinite(few).sum()} to {np.isfinite(many).sum()} of {len(gain)})"
+        )
+        test = f"the 90% interval of the gain, {lower:+.2f} to {upper:+.2f}, has to stay below {NOTHING}"
+        return Finding(verdict, told, numbers, test)
+
+    return Claim("boot_gains_nothing", words, check)
+
+
+def ensemble_gains(words: str) -> Claim:
+    """Ensemble Langevin DQN is sooner with the most updates than with the fewest."""
+
+    def check(results: Sequence[Result]) -> Finding:
+        change = _change(_split(results)[1])
+        if change is None:
+            return undecided(f"needs two update counts with {MIN_SEEDS} seeds per depth each")
+        few, many, low, high = change
+        p_for, p_against = sign_test(many, few), sign_test(few, many)
+        told = (
+            f"Ensemble Langevin DQN learned in {np.isfinite(few).sum()} of {len(few)} runs with {low} and in "
+            f"{np.isfinite(many).sum()} with {high} updates per step; median learning time {np.median(few):g} and "
+            f"{np.median(many):g}"
+        )
+        numbers = {"median_few": float(np.median(few)), "median_many": float(np.median(many)), "p": p_for}
+        test = f"sign test of learning times, {high} against {low} updates, p = {p_for:.2g}"
+        return Finding(decide(p_for, p_against), told, numbers, test)
+
+    return Claim("ensemble_gains", words, check)
+
+
+def learns_every_seed(words: str) -> Claim:
+    """At the largest update count every seed of Ensemble Langevin DQN learns; one that does not refutes it."""
+
+    def check(results: Sequence[Result]) -> Finding:
+        ensemble = _split(results)[1]
+        if ensemble.is_empty():
+            return undecided("no runs of Ensemble Langevin DQN")
+        most = int(ensemble["updates"].max())  # type: ignore[arg-type]
+        runs = ensemble.filter(updates=most).sort("seed")
+        missed = runs.filter(pl.col("time").is_infinite())["seed"].to_list()
+        verdict = FAILS if missed else HOLDS if runs.height >= MIN_SEEDS else UNDECIDED
+        told = f"with {most} updates per step {_learned(runs)} seeds learned"
+        told += f", at {', '.join(f'{time:g}' for time in runs['time'] if np.isfinite(time)) or 'no episode'}"
+        return Finding(verdict, told, {"updates": most, "times": _finite(runs["time"])}, "every run has to learn")
+
+    return Claim("every_seed", words, check)
+
+
+def _finite(times: pl.Series) -> list[float | None]:
+    """JSON has no infinity."""
+    return [time if np.isfinite(time) else None for time in times]

@@ -1,0 +1,19 @@
+"""fig11: score against the size of the ensemble, one update per step."""
+
+from langevin_dqn.experiments.contenders import BOOT, ENSEMBLE
+from langevin_dqn.experiments.ensembles import beats_boot
+from langevin_dqn.experiments.figure import Figure, sea_jobs
+
+_BOTH = (BOOT, ENSEMBLE)
+
+FIGURE = Figure(
+    id="fig11",
+    title="Boot DQN and Ensemble Langevin DQN: score against ensemble size",
+    jobs={
+        "quick": sea_jobs(_BOTH, depths=(10, 20), members=(1, 3, 5), seeds=3, episodes=2000),
+        "standard": sea_jobs(_BOTH, depths=(10, 20, 30), members=(1, 3, 5, 10), seeds=3, episodes=10_000),
+        "paper": sea_jobs(_BOTH, depths=range(10, 51, 2), members=(1, 2, 5, 10, 20), seeds=5, episodes=10_000),
+    },
+    claims=(beats_boot("members", "Ensemble Langevin DQN beats Boot DQN at every ensemble size."),),
+    note="Both as in the text, one update per step.",
+)

@@ -1,0 +1,125 @@
+"""What a store says about the paper: per figure its runs, protocol and findings."""
+
+import itertools
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from langevin_dqn.environments.sweeps import SWEEPS
+from langevin_dqn.experiments.claims import Claim, Finding
+from langevin_dqn.experiments.figure import SCALES, Figure
+from langevin_dqn.results import Result
+from langevin_dqn.runners import Job
+from langevin_dqn.store import Store
+
+
+@dataclass(frozen=True)
+class FigureReport:
+    """A figure as far as a store has its runs.
+
+    Attributes:
+        figure: what it is about.
+        scale: the scale whose runs were looked at.
+        results: its runs that are in the store.
+        planned: how many runs the scale has.
+        findings: the verdict on each of its claims.
+    """
+
+    figure: Figure
+    scale: str
+    results: tuple[Result, ...]
+    planned: int
+    findings: tuple[tuple[Claim, Finding], ...]
+
+    @property
+    def seconds(self) -> float:
+        """Run time, summed over runs."""
+        return sum(result.seconds for result in self.results)
+
+    @property
+    def protocol(self) -> str:
+        """What was run, in a line."""
+        return protocol_of(self.results)
+
+
+def summarise(store: Store, figures: Iterable[Figure], scale: str | None = None) -> list[FigureReport]:
+    """Look at the runs of ``figures`` in ``store``.
+
+    Args:
+        store: where the runs are.
+        figures: which figures.
+        scale: whose runs to look at. By default, figure by figure, the largest scale that is
+            complete or, where none is, the one with the largest share of its runs done.
+    """
+    cache: dict[str, Result | None] = {}
+
+    def get(job: Job) -> Result | None:
+        name = store.path(job).stem
+        if name not in cache:
+            cache[name] = store.get(job)
+        return cache[name]
+
+    reports = []
+    for figure in figures:
+        done = {
+            name: tuple(result for job in figure.jobs[name] if (result := get(job)) is not None)
+            for name in ((scale,) if scale else SCALES)
+        }
+        share = {name: len(done[name]) / max(len(figure.jobs[name]), 1) for name in done}
+        chosen = max(done, key=lambda name: (share[name], SCALES.index(name)))
+        findings = tuple((claim, claim.check(done[chosen])) for claim in figure.claims)
+        reports.append(FigureReport(figure, chosen, done[chosen], len(figure.jobs[chosen]), findings))
+    return reports
+
+
+def to_dicts(reports: Iterable[FigureReport]) -> list[dict[str, Any]]:
+    """One object per claim, as ``langevin-dqn report --json`` prints them."""
+    return [
+        {
+            "figure": report.figure.id,
+            "claim": claim.id,
+            "words": claim.words,
+            "verdict": finding.verdict,
+            "finding": finding.words,
+            "test": finding.test,
+            "numbers": finding.numbers,
+            "runs": len(report.results),
+            "planned": report.planned,
+            "scale": report.scale,
+        }
+        for report in reports
+        for claim, finding in report.findings
+    ]
+
+
+def protocol_of(results: Sequence[Result]) -> str:
+    """Environments, update counts, members, seeds and episodes of some runs."""
+    if not results:
+        return "no runs"
+    environments = sorted({result.env for result in results})
+    parts = [_environments(environments)]
+    for name, words in (("updates_per_step", "updates per step"), ("members", "members")):
+        values = sorted({getattr(result.config, name) for result in results})
+        parts.append(f"{_list(values)} {words if values != [1] else words.removesuffix('s')}")
+    if environments[0].startswith("deep_sea:"):
+        seeds = {result.seed for result in results}
+        parts.append(f"{len(seeds)} seed{'s' if len(seeds) > 1 else ''}")
+    most = max(result.episodes for result in results)
+    parts.append(f"at most {most:,} episodes")
+    return ", ".join(parts)
+
+
+def _environments(names: Sequence[str]) -> str:
+    if all(name.startswith("deep_sea:depth=") for name in names):
+        depths = sorted(int(name.removeprefix("deep_sea:depth=")) for name in names)
+        return f"deep sea of depth {_list(depths)}"
+    settings = sum(len(sweep.settings) for sweep in SWEEPS.values())
+    return f"{len(names)} of bsuite's {settings} settings"
+
+
+def _list(values: Sequence[int]) -> str:
+    """``1, 5 and 25``; a long even range by its ends."""
+    if len(values) > 3 and len({b - a for a, b in itertools.pairwise(values)}) == 1:
+        return f"{values[0]} to {values[-1]} in steps of {values[1] - values[0]}"
+    words = [str(value) for value in values]
+    return " and ".join([", ".join(words[:-1]), words[-1]] if len(words) > 1 else words)
