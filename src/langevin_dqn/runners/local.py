@@ -4,46 +4,12 @@ A compiled program holds no lock while it runs, so threads fill the cores, share
 compilation, and need nothing pickled.
 """
 
-import os
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import CancelledError, ThreadPoolExecutor, as_completed
-from dataclasses import dataclass, field
-from typing import Any
 
-from langevin_dqn.training import Result, train
-
-
-@dataclass(frozen=True)
-class Job:
-    """One run: the arguments of :func:`langevin_dqn.train`."""
-
-    agent: str
-    env: str
-    seed: int
-    episodes: int | None = None
-    preset: str = "paper"
-    stop_when_solved: bool = False
-    changes: dict[str, Any] = field(default_factory=dict)
-    steps: int | None = None
-
-    def run(self, progress: Callable[[Result], None] | None = None) -> Result:
-        return train(
-            self.agent,
-            self.env,
-            seed=self.seed,
-            episodes=self.episodes,
-            steps=self.steps,
-            preset=self.preset,
-            stop_when_solved=self.stop_when_solved,
-            progress=progress,
-            **self.changes,
-        )
-
-
-def available_cores() -> int:
-    """Cores this process may use, which a container or ``taskset`` can limit."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+from langevin_dqn.results import Result
+from langevin_dqn.runners.job import Job, available_cores
 
 
 def run_jobs(
@@ -55,6 +21,7 @@ def run_jobs(
     """Run ``jobs`` side by side and yield ``(index, result)`` as each one ends.
 
     When the caller stops listening (or is interrupted), runs end at their next chunk of episodes.
+    What a job raises is raised here, and ends the others too.
 
     Args:
         jobs: what to run.

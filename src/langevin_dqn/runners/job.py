@@ -1,0 +1,80 @@
+"""One run as data, and what may come of it.
+
+Importing this starts no JAX: a worker sets its environment first.
+"""
+
+import os
+import traceback
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+from langevin_dqn.errors import UserError
+
+if TYPE_CHECKING:
+    from langevin_dqn.results import Result
+
+
+@dataclass(frozen=True)
+class Job:
+    """One run: the arguments of :func:`langevin_dqn.train`."""
+
+    agent: str
+    env: str
+    seed: int
+    episodes: int | None = None
+    preset: str = "paper"
+    stop_when_solved: bool = False
+    changes: dict[str, Any] = field(default_factory=dict)
+    steps: int | None = None
+
+    def __str__(self) -> str:
+        return f"{self.agent} on {self.env}, seed {self.seed}"
+
+    def run(self, progress: "Callable[[Result], None] | None" = None) -> "Result":
+        from langevin_dqn.training import train
+
+        return train(
+            self.agent,
+            self.env,
+            seed=self.seed,
+            episodes=self.episodes,
+            steps=self.steps,
+            preset=self.preset,
+            stop_when_solved=self.stop_when_solved,
+            progress=progress,
+            **self.changes,
+        )
+
+
+@dataclass(frozen=True)
+class Failure:
+    """A job that gave no result although others may have.
+
+    Attributes:
+        job: which.
+        reason: why, in one line.
+        details: the traceback, where there is one.
+    """
+
+    job: Job
+    reason: str
+    details: str = field(default="", repr=False)
+
+    def __str__(self) -> str:
+        return f"{self.job}: {self.reason}"
+
+
+def attempt(job: Job, progress: "Callable[[Result], None] | None" = None) -> "Result | Failure | UserError":
+    """Run a job far from its caller: whatever comes of it is a value that can be sent back."""
+    try:
+        return replace(job.run(progress), trained=None)
+    except UserError as error:
+        return error
+    except Exception as error:
+        return Failure(job, f"{type(error).__name__}: {error}", traceback.format_exc())
+
+
+def available_cores() -> int:
+    """Cores this process may use, which a container or ``taskset`` can limit."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

@@ -1,0 +1,132 @@
+"""Several runs in worker processes, one thread each.
+
+The standard pools give up altogether when a worker is killed. Here each worker has a pipe of
+its own: one that closes early names the job that was lost, which a new worker takes over.
+"""
+
+import contextlib
+import multiprocessing
+import signal
+from collections import Counter, deque
+from collections.abc import Callable, Iterator, Sequence
+from multiprocessing.connection import wait
+from typing import Any
+
+from langevin_dqn.errors import UserError
+from langevin_dqn.results import Result
+from langevin_dqn.runners import worker
+from langevin_dqn.runners.job import Failure, Job, available_cores
+
+_DIED = "died"
+
+
+class _Worker:
+    """A process and the job it has."""
+
+    def __init__(self, talkative: bool, index: int, job: Job):
+        spawn = multiprocessing.get_context("spawn")  # a forked JAX may hang
+        self.connection, theirs = spawn.Pipe()
+        self.process = spawn.Process(target=worker.serve, args=(theirs, talkative), daemon=True)
+        self.process.start()
+        theirs.close()  # so that the pipe closes with the process
+        self.started = False
+        self.take(index, job)
+
+    def take(self, index: int, job: Job) -> None:
+        self.index = index
+        with contextlib.suppress(OSError):  # it has died, as the next word will be
+            self.connection.send(job)
+
+    def hear(self) -> tuple[str, int, Any]:
+        """Its next word, the job it is about, and a value; its last word is that it died, and how."""
+        try:
+            word, value = self.connection.recv()
+        except (EOFError, OSError):
+            return _DIED, self.index, self._cause_of_death()
+        self.started = True
+        return word, self.index, value
+
+    def _cause_of_death(self) -> str:
+        self.process.join(5)
+        code = self.process.exitcode
+        if not self.started and code == 1:
+            raise UserError(
+                "a worker process cannot start", 'in a script, call run_in_processes under if __name__ == "__main__":'
+            )
+        if code is not None and code < 0:
+            return f"by {signal.Signals(-code).name}" + (", often for lack of memory" if code == -9 else "")
+        return f"with exit code {code}"
+
+    def end(self) -> None:
+        """Kill it, which costs nothing: a worker writes no files."""
+        self.process.kill()
+        self.process.join()
+        self.process.close()
+        self.connection.close()
+
+
+def run_in_processes(
+    jobs: Sequence[Job],
+    *,
+    workers: int | None = None,
+    progress: Callable[[int, Result], None] | None = None,
+    retries: int = 3,
+) -> Iterator[tuple[int, Result | Failure]]:
+    """Run ``jobs`` in worker processes and yield ``(index, result)`` as each one ends.
+
+    A job that raises, or whose workers keep dying, yields a :class:`Failure`; the others go on.
+    A mistake of the user (``UserError``) is raised. When the caller stops listening, is
+    interrupted or dies, the workers end at once.
+
+    As with all of ``multiprocessing``, a script has to call this under
+    ``if __name__ == "__main__":``.
+
+    Args:
+        jobs: what to run.
+        workers: processes at a time; the number of cores by default.
+        progress: called about once a second with a job's index and its result so far, without
+            ``lengths`` and ``measures``.
+        retries: how often a job is begun again after its worker died.
+    """
+    waiting = deque(range(len(jobs)))
+    deaths: Counter[int] = Counter()
+    crew: dict[Any, _Worker] = {}  # by connection
+
+    def hire() -> None:
+        index = waiting.popleft()
+        new = _Worker(progress is not None, index, jobs[index])
+        crew[new.connection] = new
+
+    try:
+        for _ in range(min(workers or available_cores(), len(jobs))):
+            hire()
+        while crew:
+            for connection in wait(list(crew)):
+                member = crew[connection]
+                word, index, value = member.hear()
+                if word == worker.PROGRESS and progress is not None:
+                    progress(index, value)
+                elif word == worker.OUTCOME:
+                    if isinstance(value, UserError):
+                        raise value
+                    if waiting:  # first, so that it works while the caller writes
+                        following = waiting.popleft()
+                        member.take(following, jobs[following])
+                    else:
+                        crew.pop(connection).end()
+                    yield index, value
+                elif word == _DIED:
+                    crew.pop(connection).end()
+                    deaths[index] += 1
+                    again = deaths[index] <= retries
+                    if again:
+                        waiting.appendleft(index)
+                    if waiting:
+                        hire()
+                    if not again:
+                        yield index, Failure(jobs[index], f"its worker died {deaths[index]} times, last {value}")
+    finally:
+        for member in crew.values():
+            member.process.kill()
+        for member in crew.values():
+            member.end()
