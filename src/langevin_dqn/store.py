@@ -82,6 +82,21 @@ class Store:
         if self.folder.exists() and not self.folder.is_dir():
             raise UserError(f"{self.folder} is a file", "a store is a folder; name another one")
 
+    def prepare(self) -> None:
+        """Make the folder, and find out now whether it can be written to."""
+        try:
+            self.folder.mkdir(parents=True, exist_ok=True)
+            with tempfile.TemporaryFile(dir=self.folder):
+                pass
+        except OSError as error:
+            raise UserError(
+                f"cannot write to {self.folder}: {error.strerror or error}", "name another folder"
+            ) from None
+
+    def names(self) -> set[str]:
+        """The keys of the runs that are there, unread."""
+        return {path.stem for path in self.folder.glob(f"v{ALGORITHM_VERSION}/*.parquet")}
+
     def path(self, run: Run) -> Path:
         """Where the file of ``run`` is, or will be."""
         return self.folder / f"v{ALGORITHM_VERSION}" / f"{key_of(run)}.parquet"

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import tyro
 
-from langevin_dqn.cli.run import parse_seeds
+from langevin_dqn.cli.run import check_workers, parse_seeds
 from langevin_dqn.config import parse_assignment
 from langevin_dqn.errors import UserError
 from langevin_dqn.presets import preset
@@ -51,6 +51,10 @@ class Args:
     """Print one JSON object per agent to stdout and nothing else."""
     workers: int | None = None
     """Runs at a time; the number of cores by default."""
+    runner: str = "threads"
+    """threads of this process, or worker processes, which survive a crash of one of them."""
+    ray: str | None = None
+    """Run on Ray: local, auto (the cluster this machine belongs to) or host:port."""
 
 
 def parse_agents(args: Args) -> dict[str, tuple[str, dict[str, Any]]]:
@@ -79,8 +83,7 @@ def parse_agents(args: Args) -> dict[str, tuple[str, dict[str, Any]]]:
 
 def main(args: Args) -> int:
     agents, seeds = parse_agents(args), parse_seeds(args.seeds)
-    if args.workers is not None and args.workers < 1:
-        raise UserError(f"--workers {args.workers} leaves nobody to run", "use at least 1 worker")
+    check_workers(args.workers)
     if not 0 < args.deep_sea_threshold <= 1:
         raise UserError(f"--deep-sea-threshold {args.deep_sea_threshold:g} is no share", "use 0.8 or 0.9")
     from langevin_dqn import machine
@@ -125,22 +128,21 @@ def _leave_out_mnist(args: Args, chosen: "Protocol") -> "Protocol":
 
 def _run(args: Args, store, jobs: list) -> None:
     """Run what the store does not have, the longest first."""
-    from langevin_dqn.cli.progress import Board
-    from langevin_dqn.environments.registry import make_jax_env
-    from langevin_dqn.runners import run_jobs
+    from langevin_dqn.cli.sweep import run_missing, runner_of
+    from langevin_dqn.experiments.plan import plan_of
 
-    missing = [job for job in jobs if not store.has(job)]
+    run = runner_of(args.runner, args.ray, args.workers)
+    store.prepare()
+    plan = plan_of(jobs, store)
     for path in store.damaged:
         _say(f"set aside a file that cannot be read: {path}")
-    steps = {env: make_jax_env(env).max_steps for env in {job.env for job in missing}}
-    missing.sort(key=lambda job: -job.episodes * steps[job.env])
-    _say(f"{len(jobs)} runs, {len(jobs) - len(missing)} of them in {args.store}")
-    if not missing:
-        return
-    with Board(missing, sys.stderr) as board:
-        for index, result in run_jobs(missing, workers=args.workers, progress=board.update):
-            store.put(missing[index], result)
-            board.finish(index, result)
+    _say(f"{len(jobs)} runs, {len(jobs) - len(plan.missing)} of them in {args.store}")
+    if plan.missing:
+        failures = run_missing("bsuite", store, plan.missing, plan.seconds, run)
+        if failures:
+            raise UserError(
+                f"{len(failures)} runs failed, the first: {failures[0]}", "the same command tries them again"
+            )
 
 
 def _summary(args: Args, store, label: str, jobs: list, chosen: "Protocol") -> dict[str, Any]:

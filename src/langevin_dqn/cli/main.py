@@ -16,6 +16,8 @@ from langevin_dqn.errors import UserError, unknown
 COMMANDS = {
     "run": ("langevin_dqn.cli.run", "train an agent on an environment, over seeds"),
     "bsuite": ("langevin_dqn.cli.bsuite", "run agents over bsuite, score them and draw the radar and bars"),
+    "reproduce": ("langevin_dqn.cli.reproduce", "run what the paper's figures need, and draw them"),
+    "status": ("langevin_dqn.cli.status", "tell how far a store is"),
     "bench": ("langevin_dqn.cli.bench", "measure updates beside every installed peer"),
     "list": ("langevin_dqn.cli.listing", "list agents, presets, environments and fields"),
 }

@@ -69,6 +69,12 @@ def parse_seeds(text: str) -> list[int]:
     return list(dict.fromkeys(seeds))
 
 
+def check_workers(workers: int | None) -> None:
+    """Refuse a crew of nobody."""
+    if workers is not None and workers < 1:
+        raise UserError(f"--workers {workers} leaves nobody to run", "use at least 1 worker")
+
+
 def changes_of(args: Args) -> dict[str, Any]:
     """The fields the options change, checked."""
     changes = dict(parse_assignment(text) for text in args.set)
@@ -103,8 +109,7 @@ def main(args: Args) -> int:
     for option, count in (("--episodes", args.episodes), ("--steps", args.steps)):
         if count is not None and count < 1:
             raise UserError(f"{option} {count} leaves nothing to run", "use at least 1")
-    if args.workers is not None and args.workers < 1:
-        raise UserError(f"--workers {args.workers} leaves nobody to run", "use at least 1 worker")
+    check_workers(args.workers)
 
     from langevin_dqn import machine
 

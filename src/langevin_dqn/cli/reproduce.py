@@ -1,0 +1,123 @@
+"""``langevin-dqn reproduce``: run what the paper's figures need, and draw them."""
+
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import tyro
+
+if TYPE_CHECKING:
+    from langevin_dqn.experiments.figure import Figure
+    from langevin_dqn.experiments.plan import Plan
+    from langevin_dqn.store import Store
+
+
+@dataclass
+class Args:
+    """Run what the paper's figures need, draw them, and check what the paper says of them.
+
+    Runs are kept in a store: the same command again goes on where it stopped.
+    """
+
+    figures: tyro.conf.Positional[tuple[str, ...]]
+    """fig2, fig7 and so on, or all."""
+    scale: str = "quick"
+    """quick (at most half an hour on two cores for all), standard (about eight hours) or paper (the full protocol)."""
+    store: str = "out/paper"
+    """Folder of runs; pictures and the report page are written there too."""
+    workers: int | None = None
+    """Runs at a time; the number of cores by default."""
+    runner: str = "threads"
+    """threads of this process, or worker processes, which survive a crash of one of them."""
+    ray: str | None = None
+    """Run on Ray: local, auto (the cluster this machine belongs to) or host:port."""
+    plan: bool = False
+    """Only show what would be run."""
+
+
+def main(args: Args) -> int:
+    from langevin_dqn import machine
+    from langevin_dqn.errors import UserError
+
+    if not args.figures:
+        raise UserError("no figure to reproduce", "name some, such as fig2 fig7, or all")
+    machine.prepare()
+    from langevin_dqn.cli.sweep import run_missing, runner_of
+    from langevin_dqn.experiments import choose
+    from langevin_dqn.experiments.figure import check_scale
+    from langevin_dqn.experiments.plan import figures_plan
+    from langevin_dqn.runners.job import available_cores
+    from langevin_dqn.store import Store
+
+    figures, scale = choose(args.figures), check_scale(args.scale)
+    run = runner_of(args.runner, args.ray, args.workers)
+    store = Store(args.store)
+    if not args.plan:
+        store.prepare()
+    plan = figures_plan(figures, scale, store)
+    for path in store.damaged:
+        _say(f"set aside a file that cannot be read: {path}")
+    workers = args.workers or available_cores()
+    _show_plan(figures, scale, store, plan, workers)
+    if args.plan:
+        return 0
+    failures = []
+    if plan.missing:
+        what = f"{' '.join(args.figures)} ({scale})"
+        failures = run_missing(what, store, plan.missing, plan.seconds, run)
+    for failure in failures:
+        _say(f"failed: {failure}")
+    _report(figures, scale, store)
+    return 1 if failures else 0
+
+
+def _show_plan(figures: "list[Figure]", scale: str, store: "Store", plan: "Plan", workers: int) -> None:
+    """A line per figure: its runs, and those to do, each counted for the first figure that needs it."""
+    from rich.console import Console
+    from rich.table import Table
+
+    from langevin_dqn.cli.sweep import clock
+    from langevin_dqn.store import key_of
+
+    table = Table(title=f"Plan, scale {scale}")
+    for name, side in (
+        ("figure", "left"),
+        ("shows", "left"),
+        ("runs", "right"),
+        ("to do", "right"),
+        ("at most", "right"),
+    ):
+        table.add_column(name, justify=side)  # type: ignore[arg-type]
+    counted: set[str] = set()
+    for figure in figures:
+        keys = {key_of(job) for job in figure.jobs[scale]}
+        new = keys & plan.seconds.keys() - counted
+        counted |= new
+        table.add_row(
+            figure.id, figure.title, str(len(keys)), str(len(new)), clock(sum(plan.seconds[k] for k in new) / workers)
+        )
+    console = Console(stderr=True)
+    console.print(table)
+    total = sum(plan.seconds.values()) / workers
+    done = len(plan.jobs) - len(plan.missing)
+    console.print(
+        f"{len(plan.jobs)} distinct runs, {done} of them in {store.folder}; at most {clock(total)} "
+        f"with {workers} at a time, less where runs learn early",
+        highlight=False,
+        soft_wrap=True,
+    )
+
+
+def _report(figures: "list[Figure]", scale: str, store: "Store") -> None:
+    """Pictures, page and verdicts of what was asked for."""
+    from langevin_dqn.cli.report import print_verdicts, write_page
+    from langevin_dqn.report.summary import summarise
+
+    reports = summarise(store, figures, scale)
+    write_page(reports, store, Path(store.folder) / "report.html", Path(store.folder) / "figures")
+    print_verdicts(reports)
+
+
+def _say(words: str) -> None:
+    print(words, file=sys.stderr, flush=True)
