@@ -15,9 +15,8 @@ class Board:
     """Episodes (or steps) per second and how well it goes, over all jobs.
 
     That is the share of seeds solved and the mean regret per episode, or where no best return
-    is known the mean return of the last episodes. Over several environments, where neither
-    compares, it is the number of runs done. On a terminal it is one moving line; elsewhere,
-    one line per finished run.
+    is known the mean return of the last episodes. On a terminal it is one moving line;
+    elsewhere, one line per finished run.
     """
 
     def __init__(self, jobs: Sequence[Job], stream: TextIO):
@@ -27,7 +26,6 @@ class Board:
         self._finished: set[int] = set()
         self._lock = threading.Lock()
         self._unit = "episodes" if jobs[0].steps is None else "steps"
-        self._one_env = len({job.env for job in jobs}) == 1
         self._progress = Progress(
             TextColumn("{task.description}"),
             BarColumn(),
@@ -56,9 +54,6 @@ class Board:
             done = sum(getattr(r, self._unit) for r in latest)
             elapsed = self._progress.tasks[0].elapsed or 1e-9
             words = f"{done / elapsed:.0f}/s"
-            if not self._one_env:
-                words += f" · {len(self._finished)} of {len(self._jobs)} runs"
-                latest = []
             known = [r for r in latest if r.learned_regret is not None]
             if known:
                 words += f" · {sum(r.solved for r in known)} of {len(self._jobs)} solved"
@@ -78,16 +73,16 @@ class Board:
         self._finished.add(index)
         self.update(index, result)
         if not self._console.is_terminal:
-            name = f"{result.agent} seed {result.seed}" if self._one_env else f"{result.agent} {result.env}"
-            state = f"{_state(result)}, " if self._one_env or result.diverged else ""
+            words = f"{state_of(result)}, {result.episodes} episodes, {result.seconds:.1f} s"
             self._console.print(
-                f"{name}: {state}{result.episodes} episodes, {result.seconds:.1f} s",
+                f"{result.agent} seed {result.seed}: {words}",
                 soft_wrap=True,
                 highlight=False,
             )
 
 
-def _state(result: Result) -> str:
+def state_of(result: Result) -> str:
+    """How a run ended."""
     if result.diverged:
         return f"diverged ({result.diverged})"
     if result.learned_regret is None:

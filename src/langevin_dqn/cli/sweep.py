@@ -11,6 +11,7 @@ from rich.live import Live
 from rich.progress_bar import ProgressBar
 from rich.table import Table
 
+from langevin_dqn.cli.progress import state_of
 from langevin_dqn.cli.run import check_workers
 from langevin_dqn.errors import UserError
 from langevin_dqn.experiments import progress_file
@@ -155,7 +156,7 @@ class Board:
             job = self._jobs[i]
             table.add_row("running", name_of(job), f"{result.episodes if result else 0:,} of {job.episodes:,} episodes")
         for i, outcome in list(self._ended.items())[-_ROWS:]:
-            table.add_row("ended", name_of(self._jobs[i]), state_of(outcome))
+            table.add_row("ended", name_of(self._jobs[i]), _ended(outcome))
         return Group(headline(now), ProgressBar(now.total, now.done + now.failed, width=60), table)
 
 
@@ -187,19 +188,12 @@ def name_of(job: Job) -> str:
     return f"{' '.join(parts)} seed {job.seed}"
 
 
-def state_of(outcome: Result | Failure) -> str:
-    """How a run ended."""
-    if isinstance(outcome, Failure):
-        return f"failed: {outcome.reason}"
-    if outcome.diverged:
-        return f"diverged ({outcome.diverged})"
-    if outcome.learned_regret is None:
-        return f"return {outcome.recent_return:.4g}" if outcome.recent_return is not None else "no episode ended"
-    return f"learned at episode {outcome.learning_time}" if outcome.solved else f"not learned in {outcome.episodes}"
-
-
 def _told(outcome: Result | Failure) -> str:
     if isinstance(outcome, Failure):
-        return f"{name_of(outcome.job)}: {state_of(outcome)}"
+        return f"{name_of(outcome.job)}: {_ended(outcome)}"
     name = f"{outcome.agent}({outcome.config.members}) {outcome.env} U={outcome.config.updates_per_step}"
-    return f"{name} seed {outcome.seed}: {state_of(outcome)}, {outcome.seconds:.1f} s"
+    return f"{name} seed {outcome.seed}: {_ended(outcome)}, {outcome.seconds:.1f} s"
+
+
+def _ended(outcome: Result | Failure) -> str:
+    return f"failed: {outcome.reason}" if isinstance(outcome, Failure) else state_of(outcome)
