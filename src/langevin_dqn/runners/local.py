@@ -26,6 +26,7 @@ class Job:
     stop_when_solved: bool = False
     changes: dict[str, Any] = field(default_factory=dict)
     steps: int | None = None
+    record: str | None = None
 
     def run(self, progress: Callable[[Result], None] | None = None) -> Result:
         return train(
@@ -36,6 +37,7 @@ class Job:
             steps=self.steps,
             preset=self.preset,
             stop_when_solved=self.stop_when_solved,
+            record=self.record,
             progress=progress,
             **self.changes,
         )
