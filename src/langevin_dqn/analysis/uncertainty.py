@@ -24,7 +24,7 @@ class Story:
     Attributes:
         early_episode: the map that "early" is about.
         early_top: mean over visited cells of the first rows then.
-        early_bottom: mean over visited cells of the last rows then.
+        early_bottom_left: mean over visited cells of the last rows' left half then.
         early_visited: mean over all visited cells then.
         early_unvisited: mean over cells that can be reached and never had been.
         top_before: mean over visited cells of the first rows, over the maps before the run had learned.
@@ -33,7 +33,7 @@ class Story:
 
     early_episode: int
     early_top: float
-    early_bottom: float
+    early_bottom_left: float
     early_visited: float
     early_unvisited: float
     top_before: float
@@ -70,15 +70,15 @@ def learned_map(record: SpreadMaps, learning_time: int | None) -> int | None:
 def story(record: SpreadMaps, depth: int, learning_time: int | None, early: int = 40) -> Story:
     """The numbers of one run of a deep sea, from its record alone."""
     maps, visited = grid(uncertainty(record), depth), grid(record.visits, depth) > 0
-    rows = np.arange(depth)[:, None]
-    top, bottom = rows < EDGE, rows >= depth - EDGE
+    rows, columns = np.indices((depth, depth))
+    top, bottom_left = rows < EDGE, (rows >= depth - EDGE) & (columns < depth // 2)
     now = nearest_map(record, early)
     has_learned = record.episodes >= (np.inf if learning_time is None else learning_time)
     late = has_learned & (np.cumsum(has_learned) > has_learned.sum() - 5)
     return Story(
         early_episode=int(record.episodes[now]),
         early_top=_mean(maps[now], visited[now] & top),
-        early_bottom=_mean(maps[now], visited[now] & bottom),
+        early_bottom_left=_mean(maps[now], visited[now] & bottom_left),
         early_visited=_mean(maps[now], visited[now]),
         early_unvisited=_mean(maps[now], ~visited[now] & reachable(depth)),
         top_before=_mean(maps[~has_learned], visited[~has_learned] & top),

@@ -12,8 +12,11 @@ from langevin_dqn.errors import UserError
 from langevin_dqn.report.figures import check_path, label
 from langevin_dqn.results import Result, SpreadMaps
 
-#: Where the paper's text and the first hundreds of episodes are looked at; the learning time and the end come on top.
-EPISODES = (10, 40, 70, 100, 200)
+#: Where the colours begin; below this nothing is told apart. They are logarithmic: what is known and what is not
+#: differ by a factor of hundreds.
+_LEAST = 0.01
+#: What the paper's text speaks of, and two more; the learning time and the end come on top.
+EPISODES = (10, 40, 70, 100)
 
 
 def chosen(record: SpreadMaps, learning_time: int | None, episodes: Sequence[int] = EPISODES) -> list[int]:
@@ -56,14 +59,14 @@ def draw_maps(result: Result, path: str | Path, episodes: Sequence[int] = EPISOD
     import matplotlib.pyplot as plt
 
     with plt.rc_context({"font.size": 7}):
-        figure, axes = plt.subplots(1, len(shown), figsize=(5.5, 1.85), layout="constrained", squeeze=False)
+        figure, axes = plt.subplots(1, len(shown), figsize=(5.5, 1.8), layout="constrained", squeeze=False)
         for place, axis in zip(shown, axes[0], strict=True):
             image = _draw(axis, record, depth, place, _top(record, shown))
             axis.set_title(_title(result, record, place), size=7)
             axis.set_xlabel("column")
             axis.label_outer()
         axes[0, 0].set_ylabel("row = time step")
-        _scale(figure, image, axes[0].tolist())
+        _scale(figure, image, axes[0].tolist(), shrink=0.6)
         figure.supxlabel(_caption(result), size=6, color="0.35")
         figure.savefig(path, dpi=300)
         plt.close(figure)
@@ -92,7 +95,7 @@ def animate(result: Result, path: str | Path, per_second: int = 4) -> Path:
             axis.set(xlabel="column", ylabel="row = time step")
             return (image,)
 
-        _scale(figure, frame(0)[0], [axis])
+        _scale(figure, frame(0)[0], [axis], shrink=1)
         FuncAnimation(figure, frame, frames=places).save(path, writer=PillowWriter(fps=per_second), dpi=110)
         plt.close(figure)
     return path
@@ -110,11 +113,12 @@ def _ready(result: Result, path: str | Path) -> tuple[Path, SpreadMaps, int]:
 
 def _draw(axis, record: SpreadMaps, depth: int, place: int, top: float):
     """One map: cells out of reach hatched, visited ones with a dot."""
+    from matplotlib.colors import LogNorm
     from matplotlib.patches import Rectangle
 
     axis.add_patch(Rectangle((-0.5, -0.5), depth, depth, hatch="//////", fc="0.95", ec="0.75", lw=0, zorder=0))
     values = np.ma.masked_where(~reachable(depth), grid(uncertainty(record)[place], depth))
-    image = axis.imshow(values, cmap="viridis", vmin=0, vmax=top, zorder=1)
+    image = axis.imshow(values, cmap="viridis", norm=LogNorm(_LEAST, top, clip=True), zorder=1)
     rows, columns = np.nonzero(grid(record.visits[place], depth))
     axis.plot(columns, rows, ".", color="white", mec="black", mew=0.3, ms=2.5, zorder=2)
     ticks = [0, depth - 1]
@@ -125,11 +129,11 @@ def _draw(axis, record: SpreadMaps, depth: int, place: int, top: float):
 
 def _top(record: SpreadMaps, places: Sequence[int]) -> float:
     """The end of the common scale."""
-    return float(np.nanmax(uncertainty(record)[list(places)]))
+    return max(float(np.nanmax(uncertainty(record)[list(places)])), 10 * _LEAST)
 
 
-def _scale(figure, image, axes) -> None:
-    bar = figure.colorbar(image, ax=axes, shrink=0.8, pad=0.02)
+def _scale(figure, image, axes, shrink: float) -> None:
+    bar = figure.colorbar(image, ax=axes, shrink=shrink, pad=0.02)
     bar.set_label("uncertainty of Q")
     bar.outline.set_linewidth(0.5)
 
