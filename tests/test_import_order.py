@@ -19,7 +19,7 @@ ORDER = [
     {"agent", "row_learning"},
     {"evaluation", "schedule"},
     {"results"},
-    {"compiled_training", "host_training"},
+    {"compiled_training", "host_training", "recording"},
     {"training"},
     {"store"},
     {"runners"},

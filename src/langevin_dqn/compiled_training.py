@@ -10,9 +10,11 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
+from langevin_dqn import recording
 from langevin_dqn import schedule as schedules
 from langevin_dqn.agent import Agent, AgentState
 from langevin_dqn.environments import Environment
+from langevin_dqn.recording import Recorder
 from langevin_dqn.replay import Replay
 from langevin_dqn.results import Snapshot
 from langevin_dqn.schedule import Schedule
@@ -33,6 +35,7 @@ class Carry(NamedTuple):
     cut: jax.Array  # the last episode, by the budget of steps
     regret: jax.Array
     finite: jax.Array
+    recorder: Recorder | None  # None where nothing is recorded: no part of the program then
 
 
 class Limits(NamedTuple):
@@ -56,6 +59,7 @@ def run(
     within: bool,
     seconds: float,
     stop_when_solved: bool,
+    records: bool = False,
 ) -> Iterator[Snapshot]:
     """Train in chunks of about so many ``seconds``, and show a snapshot after each.
 
@@ -63,7 +67,7 @@ def run(
     """
     never = np.iinfo(np.int32).max
     most = min(episodes or never, steps or never)  # an episode has at least one step
-    carry = begin(agent, environment, key, most, steps)
+    carry = begin(agent, environment, key, most, steps, records)
     learned = getattr(environment, "learned_regret", None) if stop_when_solved else None
     done, chunk, next_check = 0, _FIRST_CHUNK, check_every
     while True:
@@ -86,6 +90,7 @@ def run(
             steps=all_steps,
             finite=bool(carry.finite),
             check=check,
+            record=None if carry.recorder is None else recording.maps_of(carry.recorder, ended),
         )
         if done >= most or (steps is not None and all_steps >= steps):
             return
@@ -95,8 +100,15 @@ def run(
         chunk = int(np.clip(rate * seconds, 1, 4 * chunk))
 
 
-@partial(jax.jit, static_argnums=(3, 4))
-def begin(agent: Agent, environment: Environment, key: jax.Array, episodes: int, steps: int | None = None) -> Carry:
+@partial(jax.jit, static_argnums=(3, 4, 5))
+def begin(
+    agent: Agent,
+    environment: Environment,
+    key: jax.Array,
+    episodes: int,
+    steps: int | None = None,
+    records: bool = False,
+) -> Carry:
     space, actions = environment.observation_space, environment.num_actions
     most = episodes * environment.max_steps
     measures = jax.eval_shape(lambda: environment.measure(environment.reset(key)[0]))
@@ -111,6 +123,7 @@ def begin(agent: Agent, environment: Environment, key: jax.Array, episodes: int,
         cut=jnp.bool_(False),
         regret=jnp.float32(0),
         finite=jnp.bool_(True),
+        recorder=recording.init(space, actions) if records else None,
     )
 
 
@@ -134,7 +147,10 @@ def run_chunk(
         if not within:
             state = schedules.learn(agent, schedule, learn_key, state, carry.replay, carry.steps)
         state = agent.begin_episode(begin_key, state)
-        state, replay, env_state, total, steps, ended = _rollout(
+        recorder = carry.recorder
+        if recorder is not None:
+            recorder = recording.look(agent, recorder, state)
+        state, replay, env_state, visits, total, steps, ended = _rollout(
             agent,
             environment,
             schedule,
@@ -142,6 +158,7 @@ def run_chunk(
             steps_key,
             state,
             carry.replay,
+            None if recorder is None else recorder.visits,
             limits.steps - carry.all_steps,
             within,
         )
@@ -159,6 +176,7 @@ def run_chunk(
             cut=~ended,
             regret=carry.regret + (best - total),
             finite=schedules.is_finite(state),
+            recorder=None if recorder is None else recorder._replace(visits=visits),
         )
 
     start = carry.state.episode
@@ -172,25 +190,29 @@ def run_chunk(
     return lax.while_loop(going, episode, carry)
 
 
-def _rollout(agent: Agent, environment: Environment, schedule, reset_key, key, state, replay, room, within: bool):
+def _rollout(
+    agent: Agent, environment: Environment, schedule, reset_key, key, state, replay, visits, room, within: bool
+):
     """One episode of alg3, lines 10-19, or as much of it as there is ``room`` for in steps.
 
-    Gives ``(state, replay, env_state, return, steps, ended)``.
+    Gives ``(state, replay, env_state, visits, return, steps, ended)``.
     """
     env_state, obs = environment.reset(reset_key)
 
     def step(loop):
-        state, replay, env_state, obs, total, steps, _ = loop
+        state, replay, env_state, obs, visits, total, steps, _ = loop
         attend_key, act_key, env_key, store_key, learn_key = jax.random.split(jax.random.fold_in(key, steps), 5)
         state = agent.attend(attend_key, state, obs)
         action = agent.act(act_key, state, obs)
+        if visits is not None:
+            visits = visits.at[obs].add(1)
         env_state, next_obs, reward, terminated, truncated = environment.step(env_key, env_state, action)
         replay = agent.observe(store_key, state, replay, obs, action, reward, next_obs, terminated)
         if within:
             state = schedules.learn(agent, schedule, learn_key, state, replay, 1)
-        return state, replay, env_state, next_obs, total + reward, steps + 1, terminated | truncated
+        return state, replay, env_state, next_obs, visits, total + reward, steps + 1, terminated | truncated
 
-    loop = (state, replay, env_state, obs, jnp.float32(0), jnp.int32(0), jnp.bool_(False))
+    loop = (state, replay, env_state, obs, visits, jnp.float32(0), jnp.int32(0), jnp.bool_(False))
     loop = lax.while_loop(lambda loop: ~loop[-1] & (loop[-2] < room), step, loop)
-    state, replay, env_state, _, total, steps, ended = loop
-    return state, replay, env_state, total, steps, ended
+    state, replay, env_state, _, visits, total, steps, ended = loop
+    return state, replay, env_state, visits, total, steps, ended

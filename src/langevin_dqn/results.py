@@ -11,6 +11,27 @@ from langevin_dqn.config import AgentConfig
 from langevin_dqn.evaluation import Trained
 
 
+@dataclass(frozen=True, eq=False)
+class SpreadMaps:
+    """How far the Q-values of each state spread, at some episodes of a run.
+
+    Attributes:
+        episodes: which, counted from 1.
+        spread: standard deviation of Q at the start of that episode and the nine before: (maps, states, actions).
+        visits: how often each state had been acted in before that episode: (maps, states).
+    """
+
+    episodes: np.ndarray
+    spread: np.ndarray
+    visits: np.ndarray
+
+    def to_dict(self) -> dict[str, Any]:
+        """The same as JSON can hold it: what is not finite as null."""
+        spread = self.spread.astype(object)
+        spread[~np.isfinite(self.spread)] = None
+        return {"episodes": self.episodes.tolist(), "spread": spread.tolist(), "visits": self.visits.tolist()}
+
+
 class Snapshot(NamedTuple):
     """A run as its loop shows it now and then.
 
@@ -22,6 +43,7 @@ class Snapshot(NamedTuple):
         steps: environment steps in all.
         finite: false once parameters are not.
         check: true where ``stop_when`` is to be asked.
+        record: what was recorded, where that was asked for.
     """
 
     state: AgentState
@@ -31,6 +53,7 @@ class Snapshot(NamedTuple):
     steps: int
     finite: bool
     check: bool
+    record: SpreadMaps | None = None
 
 
 @dataclass(frozen=True)
@@ -55,6 +78,8 @@ class Result:
     """Regret per episode below which a run has learned; None where the environment has no such measure."""
     diverged: str | None = None
     """Why the run stopped early with parameters that are not finite, or None. What it had learned before stands."""
+    record: SpreadMaps | None = field(default=None, repr=False)
+    """How uncertain Q was of each state through training, where ``train`` was asked to record it."""
     trained: Trained | None = field(default=None, repr=False, compare=False)
     """The agent as it was at the end, where ``train`` was asked to keep it."""
 
@@ -117,4 +142,5 @@ class Result:
             "updates": self.updates,
             "seconds": round(self.seconds, 3),
             "config": self.config.to_dict(),
+            **({} if self.record is None else {"record": self.record.to_dict()}),
         }

@@ -23,13 +23,13 @@ from langevin_dqn import __version__, machine
 from langevin_dqn.config import FIELD_TYPES, AgentConfig
 from langevin_dqn.errors import UserError
 from langevin_dqn.presets import preset
-from langevin_dqn.results import Result
+from langevin_dqn.results import Result, SpreadMaps
 from langevin_dqn.training import ALGORITHM_VERSION
 
 if TYPE_CHECKING:
     import polars as pl
 
-_MEASURE = "measure_"
+_MEASURE, _RECORD = "measure_", "record_"
 _NAMES = ("agent", "preset", "changes")
 
 
@@ -138,8 +138,9 @@ class Store:
 
         The columns are those of ``langevin-dqn run --json`` with the configuration's fields beside
         them, the lists ``returns`` and ``lengths`` (an entry per episode), a list ``measure_…`` for
-        each column that bsuite would log, and where and when the run was made. Runs of other
-        versions of the algorithm are left out, unless asked for.
+        each column that bsuite would log, and where and when the run was made. What a run recorded
+        is in lists ``record_…``, flat. Runs of other versions of the algorithm are left out, unless
+        asked for.
         """
         import polars as pl
 
@@ -197,14 +198,18 @@ def _row(key: str, run: Run, result: Result) -> "pl.DataFrame":
     """A run as a table of one row."""
     import polars as pl
 
-    record = result.to_dict()
-    config = record.pop("config")
+    told = result.to_dict()
+    config = told.pop("config")
+    told.pop("record", None)
     plain = {name: value for name, value in vars(result).items() if isinstance(value, int | float | str | None)}
     asked = {f"asked_{name}": value for name, value in vars(run).items() if name in ("episodes", "steps")}
     made = {"package": __version__, "algorithm_version": ALGORITHM_VERSION, **machine.describe()}
-    row = {"key": key, **record, **plain, **asked, **config, **made, "finished_at": datetime.now(UTC)}
+    row = {"key": key, **told, **plain, **asked, **config, **made, "finished_at": datetime.now(UTC)}
     lists = {"returns": result.returns, "lengths": result.lengths}
     lists |= {_MEASURE + name: values for name, values in result.measures.items()}
+    if result.record is not None:
+        lists |= {_RECORD + name: values.ravel() for name, values in vars(result.record).items()}
+        lists[_RECORD + "shape"] = np.array(result.record.spread.shape)
     return pl.DataFrame(
         {name: [value] for name, value in row.items()} | {name: [_compact(values)] for name, values in lists.items()},
         schema_overrides={name: kind for name, kind in _may_be_missing().items() if name in row},
@@ -241,5 +246,17 @@ def _result(row: Mapping[str, Any], agent: str, reading: str) -> Result:
             "returns": np.asarray(row["returns"], np.float32),
             "lengths": np.asarray(row["lengths"], np.int32),
             "measures": measures,
+            "record": _record(row),
         }
+    )
+
+
+def _record(row: Mapping[str, Any]) -> SpreadMaps | None:
+    if row.get(_RECORD + "shape") is None:
+        return None
+    maps, states, actions = row[_RECORD + "shape"]
+    return SpreadMaps(
+        episodes=np.asarray(row[_RECORD + "episodes"], np.int32),
+        spread=np.asarray(row[_RECORD + "spread"], np.float32).reshape(maps, states, actions),
+        visits=np.asarray(row[_RECORD + "visits"], np.int32).reshape(maps, states),
     )

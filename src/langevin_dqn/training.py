@@ -8,7 +8,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
-from langevin_dqn import compiled_training, host_training
+from langevin_dqn import compiled_training, host_training, recording
 from langevin_dqn.agent import Agent, AgentState, make_agent
 from langevin_dqn.config import AgentConfig
 from langevin_dqn.environments import Environment, HostEnvironment, make_env
@@ -43,6 +43,7 @@ def train(
     stop_when: Callable[[Trained], bool] | None = None,
     check_every: int = 5000,
     keep_agent: bool = False,
+    record: str | None = None,
     progress: Progress | None = None,
     **changes: Any,
 ) -> Result:
@@ -59,6 +60,8 @@ def train(
         stop_when: asked between episodes about the agent as it is then, for instance after evaluating it.
         check_every: ``stop_when`` is asked at the first end of an episode after every so many environment steps.
         keep_agent: leave the trained agent in ``Result.trained``.
+        record: ``"q"`` leaves in ``Result.record`` how far Q spread at every state, for an environment that is
+            observed as an index; returns stay the same to the bit.
         progress: called with the result so far, about twice a second.
         **changes: fields of :class:`~langevin_dqn.AgentConfig` to change.
 
@@ -82,6 +85,8 @@ def train(
             f"nothing says when {env} is solved", "stop_when_solved is for the deep sea; give episodes or steps instead"
         )
     built = make_agent(_for_environment(config, environment), space=environment.observation_space)
+    if record is not None:
+        recording.check(record, environment, built)
     key = jax.random.key(seed, impl=noise.PRNG)
     budget: dict[str, Any] = {
         "episodes": episodes,
@@ -108,13 +113,20 @@ def train(
             measures=now.measures,
             steps=now.steps,
             diverged=None if now.finite else _cause(config, now),
+            record=now.record,
         )
 
     if isinstance(environment, HostEnvironment):
         loop = host_training.run(built, environment, Schedule.of(config), key, seed=seed, **budget)
     else:
         loop = compiled_training.run(
-            built, environment, Schedule.of(config), key, stop_when_solved=stop_when_solved, **budget
+            built,
+            environment,
+            Schedule.of(config),
+            key,
+            stop_when_solved=stop_when_solved,
+            records=record is not None,
+            **budget,
         )
     try:
         for now in loop:

@@ -46,6 +46,10 @@ class Args:
     """Print one JSON object per seed to stdout and nothing else."""
     plot: str | None = None
     """Write the learning curves to this .png, .pdf or .svg file."""
+    record: str | None = None
+    """q: keep how uncertain Q is of every state, for --json and --maps; for environments observed as an index."""
+    maps: str | None = None
+    """Write maps of what --record q kept of the first seed to this .png, .pdf or .svg file, or a film to a .gif."""
     mnist_dir: str | None = None
     """Folder with MNIST's training files, for the mnist environments; by default LANGEVIN_DQN_MNIST names it."""
     bsuite_csv: str | None = None
@@ -104,6 +108,18 @@ def csv_folders(args: Args, seeds: list[int]) -> dict[int, Path]:
     return folders
 
 
+def check_maps(args: Args, environment: Any) -> None:
+    """Refuse a record that would go nowhere and maps that could not be drawn, before anything runs."""
+    if args.record is None and args.maps is not None:
+        raise UserError("--maps draws what --record keeps", "add --record q")
+    if args.record is not None and args.maps is None and not args.json:
+        raise UserError("--record has nowhere to go", "draw it with --maps maps.png, or print it with --json")
+    if args.maps is not None:
+        from langevin_dqn.report import uncertainty
+
+        uncertainty.check(args.maps, args.env, environment)
+
+
 def main(args: Args) -> int:
     changes, seeds = changes_of(args), parse_seeds(args.seeds)
     for option, count in (("--episodes", args.episodes), ("--steps", args.steps)):
@@ -133,6 +149,7 @@ def main(args: Args) -> int:
         )
     if args.plot:
         figures.check_path(args.plot)
+    check_maps(args, environment)
     folders = csv_folders(args, seeds)
     by_default = None if args.steps else bsuite_episodes(args.env) or DEFAULT_EPISODES
     jobs = [
@@ -145,6 +162,7 @@ def main(args: Args) -> int:
             args.stop_when_solved,
             changes,
             args.steps,
+            args.record,
         )
         for seed in seeds
     ]
@@ -174,4 +192,8 @@ def main(args: Args) -> int:
         caption = f"{args.env}, {args.preset} preset, {over}"
         path = figures.learning_curves({args.agent: ordered}, args.plot, caption)
         print(f"wrote {path}", file=sys.stderr)
+    if args.maps:
+        from langevin_dqn.report import uncertainty
+
+        print(f"wrote {uncertainty.draw(ordered[0], args.maps)}", file=sys.stderr)
     return 0

@@ -27,6 +27,7 @@ class Job:
     stop_when_solved: bool = False
     changes: dict[str, Any] = field(default_factory=dict)
     steps: int | None = None
+    record: str | None = None
 
     def __str__(self) -> str:
         return f"{self.agent} on {self.env}, seed {self.seed}"
@@ -42,6 +43,7 @@ class Job:
             steps=self.steps,
             preset=self.preset,
             stop_when_solved=self.stop_when_solved,
+            record=self.record,
             progress=progress,
             **self.changes,
         )
