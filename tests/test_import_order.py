@@ -23,6 +23,7 @@ ORDER = [
     {"training"},
     {"store"},
     {"runners"},
+    {"insight"},
     {"analysis"},
     {"experiments"},
     {"report"},

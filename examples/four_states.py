@@ -1,0 +1,76 @@
+"""Section 5's four states: the posterior variance of Q* beside the variance of the Langevin estimates."""
+
+import sys
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+import tyro
+
+from langevin_dqn import machine
+
+
+@dataclass
+class Args:
+    """Compute both variances in every cell and draw them as triangles (fig4)."""
+
+    many: int = 1000
+    """Data of every pair but (4, down), which has one."""
+    next_state: int = 1
+    """Where (4, down) led, from 1 to 4."""
+    chains: int = 200
+    """Chains of eq. (8)."""
+    seed: int = 0
+    """Of the draws and the chains."""
+    plot: Path | None = None
+    """Where to write the picture."""
+    quick: bool = False
+    """Fifty data, 100 chains: seconds instead of a minute."""
+
+
+def main(args: Args) -> None:
+    machine.prepare()
+    import jax
+
+    from langevin_dqn.insight import tabular_langevin
+    from langevin_dqn.insight.four_states import HORIZON, FourStates, posterior, spread
+    from langevin_dqn.optimizers import noise
+    from langevin_dqn.report.four_states import triangles
+
+    many, chains, draws = (50, 100, 50_000) if args.quick else (args.many, args.chains, 200_000)
+    problem = FourStates(many=many, next_state=args.next_state)
+    exact = posterior(problem, draws=draws, seed=args.seed)
+    other = {
+        "unknown transitions": posterior(problem, draws=draws, seed=args.seed, pseudo_count=0.25),
+        "one reward for all h": posterior(problem, draws=draws, seed=args.seed, shared_reward=True),
+    }
+    started = time.perf_counter()
+    key = jax.random.key(args.seed, impl=noise.PRNG)
+    sampled = spread(tabular_langevin.sample(key, problem, chains=chains))
+    print(f"{chains} chains: {time.perf_counter() - started:.0f} s", file=sys.stderr)
+
+    print("| (4, down) at h | " + " | ".join(map(str, range(HORIZON))) + " |")
+    print("|---" * (HORIZON + 1) + "|")
+    rows = {"posterior": exact, "Langevin": sampled, **other}
+    for name, found in rows.items():
+        cells = zip(found.variance[:, 3, 1], found.standard_error[:, 3, 1], strict=True)
+        print(f"| {name} | " + " | ".join(f"{v:.3f} ± {e:.3f}" for v, e in cells) + " |")
+    ratio = sampled.variance / exact.variance
+    print("\n| Langevin / posterior at h | " + " | ".join(map(str, range(HORIZON))) + " |")
+    print("|---" * (HORIZON + 1) + "|")
+    for state in range(4):
+        for action, word in enumerate(("up", "down")):
+            cells = " | ".join(f"{r:.2f}" for r in ratio[:, state, action])
+            print(f"| ({state + 1}, {word}) | {cells} |")
+    if args.plot:
+        args.plot.parent.mkdir(parents=True, exist_ok=True)
+        step = tabular_langevin.default_step(problem)
+        caption = (
+            f"(4, down): 1 datum, to state {args.next_state}; others: {many}; σ² = 1; ε = {step:g}; {chains} chains"
+        )
+        panels = {"exact posterior of Q*": exact.variance, "Langevin estimates (eq. 8)": sampled.variance}
+        print(f"wrote {triangles(problem, panels, args.plot, caption)}")
+
+
+if __name__ == "__main__":
+    main(tyro.cli(Args))

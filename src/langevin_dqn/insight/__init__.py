@@ -1,0 +1,1 @@
+"""Small exact cases that show why the algorithms work."""
