@@ -6,7 +6,7 @@ from importlib import import_module
 from langevin_dqn.errors import UserError, nearest
 from langevin_dqn.experiments.figure import Figure
 
-_FILES = ("fig2", "fig3", "fig6", "fig7", "fig8", "fig9", "fig11", "fig12")
+_FILES = ("fig1", "fig2", "fig3", "fig4", "fig5", "fig6", "fig7", "fig8", "fig9", "fig11", "fig12")
 
 
 @functools.cache

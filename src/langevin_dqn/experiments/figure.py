@@ -16,6 +16,9 @@ from langevin_dqn.runners import Job
 
 SCALES = ("quick", "standard", "paper")
 
+#: For figures that are drawn or computed.
+NO_RUNS: Mapping[str, tuple[Job, ...]] = dict.fromkeys(SCALES, ())
+
 
 @dataclass(frozen=True)
 class Figure:
