@@ -51,7 +51,7 @@ def test_runs_scores_draws_and_resumes(run, trained, tmp_path):
     assert summary["episodes"] == {"bandit": 20, "discounting_chain": 2}
     assert summary["config"]["hidden"] == [4, 4]
     assert sorted(trained) == ["bandit/0", "bandit/1", "discounting_chain/0"]
-    assert {p.name for p in tmp_path.iterdir()} == {"bars.png", "bars.pdf", VERSION}
+    assert {p.name for p in tmp_path.iterdir()} == {"bars.png", "bars.pdf", "progress.json", VERSION}
     assert "3 runs, 0 of them" in err
 
     # The same again runs nothing; a lost run alone is done again, with the same scores.

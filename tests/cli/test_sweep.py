@@ -1,0 +1,247 @@
+"""A sweep as people see it: its plan, its board, and what another terminal is told."""
+
+import io
+import json
+import os
+import time
+
+import numpy as np
+import pytest
+
+from langevin_dqn import UserError, experiments
+from langevin_dqn.cli import reproduce, status
+from langevin_dqn.cli.sweep import Board, clock, headline, run_missing, runner_of
+from langevin_dqn.experiments import progress_file
+from langevin_dqn.experiments.claims import Claim, Finding
+from langevin_dqn.experiments.contenders import BOOT, DECAYING_DQN
+from langevin_dqn.experiments.figure import Figure, merge, sea_jobs
+from langevin_dqn.experiments.plan import plan_of
+from langevin_dqn.runners import Failure, Job
+from langevin_dqn.store import Store, load_results
+
+JOBS = sea_jobs((DECAYING_DQN, BOOT), depths=(4,), seeds=2, episodes=6)
+
+
+@pytest.fixture
+def small_figure(monkeypatch):
+    """One figure of four runs that take no time."""
+    seen = Claim("seen", "Everything was run.", lambda results: Finding("holds", f"{len(results)} runs"))
+    figure = Figure("fig7", "A small figure", {"quick": JOBS, "standard": JOBS, "paper": JOBS}, (seen,))
+    monkeypatch.setattr(experiments, "figures", lambda: {"fig7": figure})
+    return figure
+
+
+def sweep(store, jobs, run=None):
+    plan = plan_of(jobs, store)
+    stream = io.StringIO()
+    failures = run_missing(
+        "a test", store, plan.missing, plan.seconds, run or runner_of("threads", None, 1), stream=stream
+    )
+    return failures, stream.getvalue()
+
+
+def test_a_sweep_stores_every_run_and_says_so(tmp_path):
+    store = Store(tmp_path)
+    failures, said = sweep(store, JOBS)
+    assert failures == []
+    assert all(store.has(job) for job in JOBS)
+    assert said.count("\n") == len(JOBS)
+    assert "[4/4]" in said
+
+
+def test_a_failed_run_stops_nothing(tmp_path):
+    def run(jobs, progress):
+        yield 0, Failure(jobs[0], "lost")
+        yield 1, jobs[1].run()
+
+    store = Store(tmp_path)
+    failures, said = sweep(store, JOBS[:2], run)
+    assert [failure.reason for failure in failures] == ["lost"]
+    assert "failed: lost" in said
+    assert len(store.names()) == 1
+    told = progress_file.read(tmp_path)
+    assert (told.done, told.failed, told.ended) == (1, 1, True)
+
+
+def test_a_sweep_that_was_cut_off_goes_on(tmp_path):
+    """What the first sweep stored is not run again."""
+    store = Store(tmp_path)
+
+    def cut_off(jobs, progress):
+        yield 0, jobs[0].run()
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        sweep(store, JOBS, cut_off)
+    assert len(store.names()) == 1
+    before = {path: path.stat().st_mtime_ns for path in tmp_path.glob("v*/*.parquet")}
+    _, said = sweep(store, JOBS)
+    assert "[3/3]" in said
+    assert all(path.stat().st_mtime_ns == then for path, then in before.items())
+
+
+def test_time_left_follows_what_ended(tmp_path):
+    """Four equal runs, one of them ended: three times as long again."""
+    seconds = plan_of(JOBS[:2], Store(tmp_path)).seconds
+    jobs = list(plan_of(JOBS[:2], Store(tmp_path)).missing) * 2
+    board = Board("a test", jobs, dict.fromkeys(seconds, 10.0), Store(tmp_path), io.StringIO())
+    assert board.progress().seconds_left is None
+    board.finish(0, Failure(jobs[0], "lost"))
+    assert board._left(60.0) == pytest.approx(180.0)
+
+
+def test_a_board_on_a_terminal(tmp_path, monkeypatch):
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    monkeypatch.setenv("TERM", "xterm")
+
+    class Terminal(io.StringIO):
+        def isatty(self):
+            return True
+
+    stream, store = Terminal(), Store(tmp_path)
+    plan = plan_of(JOBS, store)
+    run_missing("a test", store, plan.missing, plan.seconds, runner_of("threads", None, 1), stream=stream)
+    said = stream.getvalue()
+    assert "a test: " in said
+    assert "of 4 runs done" in said
+    assert "boot_dqn deep_sea:depth=4 U=1 seed 1" in said
+    assert "not learned" in said
+
+
+def test_clock():
+    assert [clock(s) for s in (0, 89, 90, 5399, 5400)] == ["0 s", "89 s", "1.5 min", "90.0 min", "1.5 h"]
+
+
+def test_runners_by_name():
+    with pytest.raises(UserError, match="unknown runner 'cloud'"):
+        runner_of("cloud", None, None)
+    with pytest.raises(UserError, match="leaves nobody"):
+        runner_of("threads", None, 0)
+
+
+def test_reproduce_then_status(tmp_path, small_figure, capsys):
+    args = reproduce.Args(figures=("fig7",), store=str(tmp_path), workers=1)
+    assert reproduce.main(args) == 0
+    said = capsys.readouterr()
+    assert "4 distinct runs, 0 of them" in said.err
+    assert "holds" in said.out
+    assert (tmp_path / "report.html").exists()
+    assert (tmp_path / "figures" / "fig7.png").exists()
+    assert (tmp_path / "figures" / "fig7.pdf").exists()
+    assert load_results(tmp_path).height == 4
+
+    assert reproduce.main(args) == 0
+    assert "4 distinct runs, 4 of them" in capsys.readouterr().err
+
+    assert status.main(status.Args(str(tmp_path), json=True)) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert told["runs"] == 4
+    assert told["figures"]["fig7"]["quick"] == [4, 4]
+    assert told["sweep"]["alive"] is False
+    assert status.main(status.Args(str(tmp_path))) == 0
+    assert "4 of 4" in capsys.readouterr().out
+
+
+def test_a_plan_runs_nothing(tmp_path, small_figure, capsys):
+    assert reproduce.main(reproduce.Args(("fig7",), store=str(tmp_path / "new"), plan=True)) == 0
+    assert "4 distinct runs" in capsys.readouterr().err
+    assert not (tmp_path / "new").exists()
+
+
+def test_a_truncated_run_is_set_aside_and_done_again(tmp_path, small_figure, capsys):
+    args = reproduce.Args(("fig7",), store=str(tmp_path), workers=1)
+    reproduce.main(args)
+    good = load_results(tmp_path)
+    victim = min(tmp_path.glob("v*/*.parquet"))
+    victim.write_bytes(victim.read_bytes()[:-7])
+    capsys.readouterr()
+    assert reproduce.main(args) == 0
+    said = capsys.readouterr().err
+    assert "set aside a file that cannot be read" in said
+    assert "3 of them" in said
+    assert len(list((tmp_path / "damaged").iterdir())) == 1
+    again = load_results(tmp_path)
+    assert again["key"].to_list() == good["key"].to_list()
+    assert np.array_equal(np.concatenate(again["returns"].to_list()), np.concatenate(good["returns"].to_list()))
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"figures": ("fig99",)}, "unknown figure"),
+        ({"figures": ()}, "no figure"),
+        ({"scale": "huge"}, "unknown scale"),
+        ({"runner": "cloud"}, "unknown runner"),
+        ({"workers": 0}, "leaves nobody"),
+    ],
+)
+def test_mistakes(tmp_path, small_figure, changes, message):
+    args = {"figures": ("fig7",), "store": str(tmp_path / "store")} | changes
+    with pytest.raises(UserError, match=message):
+        reproduce.main(reproduce.Args(**args))
+    assert not (tmp_path / "store").exists()
+
+
+def test_a_store_that_is_a_file(tmp_path, small_figure):
+    (tmp_path / "file").write_text("mine")
+    with pytest.raises(UserError, match="is a file"):
+        reproduce.main(reproduce.Args(("fig7",), store=str(tmp_path / "file")))
+    assert (tmp_path / "file").read_text() == "mine"
+
+
+def test_a_store_that_cannot_be_written_is_told_before_anything_runs(tmp_path, small_figure, monkeypatch):
+    """Root may write anywhere, so the folder is in a place where nobody can make one."""
+    with pytest.raises(UserError, match="cannot write to"):
+        reproduce.main(reproduce.Args(("fig7",), store="/proc/store"))
+
+
+def test_a_full_disk_loses_nothing(tmp_path, small_figure, monkeypatch):
+    """The third write fails; the first two stay, and the same command goes on."""
+    real, calls = os.fsync, []
+
+    def fsync(descriptor):
+        calls.append(descriptor)
+        if len(calls) == 3:
+            raise OSError(28, "No space left on device")
+        real(descriptor)
+
+    args = reproduce.Args(("fig7",), store=str(tmp_path), workers=1)
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "fsync", fsync)
+        with pytest.raises(UserError, match="No space left on device"):
+            reproduce.main(args)
+    assert len(Store(tmp_path).names()) == 2
+    assert not list(tmp_path.glob("v*/.*.tmp"))
+    assert reproduce.main(args) == 0
+    assert len(Store(tmp_path).names()) == 4
+
+
+def test_status_of_a_sweep_that_was_killed(tmp_path, small_figure, capsys):
+    now = progress_file.Progress("fig7 (quick)", 4, 1, 0, 100.0, 300.0, (progress_file.Running("a run", 3, 6),))
+    progress_file.write(tmp_path, now)
+    status.main(status.Args(str(tmp_path)))
+    said = capsys.readouterr().out
+    assert "1 of 4 runs done, 1.7 min so far, about 5.0 min left" in said
+    assert "a run: 3 of 6 episodes" in said
+    for gone in ({"pid": 2**22 + 1}, {"written": time.time() - 2 * progress_file.SILENT}):
+        killed = progress_file.Progress(**{**vars(now), **gone})
+        progress_file.write(tmp_path, killed)
+        status.main(status.Args(str(tmp_path)))
+        assert "was cut off after 1.7 min: 1 runs done" in capsys.readouterr().out
+
+
+def test_status_without_a_sweep(tmp_path, small_figure, capsys):
+    (tmp_path / "progress.json").write_text("{half")
+    status.main(status.Args(str(tmp_path)))
+    assert "no sweep has run here" in capsys.readouterr().out
+    with pytest.raises(UserError, match="there is no store"):
+        status.main(status.Args(str(tmp_path / "nowhere")))
+
+
+def test_headline_counts_failures():
+    assert "2 failed" in headline(progress_file.Progress("x", 9, 3, 2, 10.0, None))
+
+
+def test_merging_plans_keeps_order():
+    assert merge(JOBS[:1], JOBS[1:]) == JOBS
+    assert isinstance(JOBS[0], Job)
