@@ -16,6 +16,7 @@ from langevin_dqn.errors import UserError, unknown
 COMMANDS = {
     "run": ("langevin_dqn.cli.run", "train an agent on an environment, over seeds"),
     "bsuite": ("langevin_dqn.cli.bsuite", "run agents over bsuite, score them and draw the radar and bars"),
+    "report": ("langevin_dqn.cli.report", "judge the paper's claims by a store of runs, and draw its figures"),
     "bench": ("langevin_dqn.cli.bench", "measure updates beside every installed peer"),
     "list": ("langevin_dqn.cli.listing", "list agents, presets, environments and fields"),
 }
