@@ -1,6 +1,7 @@
 """What several tests share."""
 
 import jax
+import numpy as np
 import pytest
 
 
@@ -12,3 +13,43 @@ def quick_compilation():
     jax.config.update(name, True)
     yield
     jax.config.update(name, before)
+
+
+def _made_up(job):
+    """What a run might have given, without running it: more updates, noise and members learn sooner."""
+    from langevin_dqn.environments.sweeps import SWEEPS, split_id
+    from langevin_dqn.presets import preset
+    from langevin_dqn.results import Result
+
+    config = preset(job.agent, job.preset, **job.changes)
+    skill = {"dqn": 0.4, "boot_dqn": 1, "langevin_dqn": 2, "ensemble_langevin_dqn": 4}[job.agent]
+    skill *= 0.05 if config.noise_per_depth else (config.updates_per_step * config.members) ** 0.5
+    rng = np.random.default_rng([job.seed, len(job.agent), config.updates_per_step, config.members])
+    common = {"agent": job.agent, "env": job.env, "seed": job.seed, "preset": job.preset, "config": config}
+    if job.env.startswith("deep_sea:"):
+        depth = int(job.env.partition("=")[2])
+        found = int(40 * 1.25**depth / skill * rng.lognormal(sigma=0.4))
+        learned = int(found * 1.25) + 5
+        returns = np.zeros(min(learned, job.episodes), np.float32)
+        returns[found:] = 0.99
+        return Result(
+            **common, max_return=0.99, learned_regret=0.8, returns=returns, updates=len(returns),
+            seconds=len(returns) / 100, lengths=np.full(len(returns), depth, np.int32),
+        )  # fmt: skip
+    n, size = job.episodes, SWEEPS[split_id(job.env)[0]].settings[split_id(job.env)[1]].get("size", 10)
+    miss = float(np.clip(1 / (1 + skill) + rng.normal(scale=0.1) + (size - 10) / 40, 0, 1))
+    measures = {
+        "total_regret": 0.8 * miss, "total_perfect": rng.random(n) > miss / 2,
+        "total_bad_episodes": rng.random(n) < miss, "raw_return": 1000 * (1 - miss), "best_episode": 1000 * (1 - miss),
+    }  # fmt: skip
+    measures = {name: np.broadcast_to(value, n).astype(np.float32) for name, value in measures.items()}
+    return Result(
+        **common, max_return=1.0, returns=np.full(n, 1.1 - miss / 10, np.float32), updates=n, seconds=1.5,
+        lengths=np.full(n, 10, np.int32), measures=measures,
+    )  # fmt: skip
+
+
+@pytest.fixture(scope="session")
+def made_up():
+    """A result for a job, made up."""
+    return _made_up

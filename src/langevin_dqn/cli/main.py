@@ -18,6 +18,7 @@ COMMANDS = {
     "bsuite": ("langevin_dqn.cli.bsuite", "run agents over bsuite, score them and draw the radar and bars"),
     "reproduce": ("langevin_dqn.cli.reproduce", "run what the paper's figures need, and draw them"),
     "status": ("langevin_dqn.cli.status", "tell how far a store is"),
+    "report": ("langevin_dqn.cli.report", "judge the paper's claims by a store of runs, and draw its figures"),
     "bench": ("langevin_dqn.cli.bench", "measure updates beside every installed peer"),
     "list": ("langevin_dqn.cli.listing", "list agents, presets, environments and fields"),
 }

@@ -1,14 +1,13 @@
 """bsuite's two pictures, a radar over tags and bars over experiments (fig9, fig10, fig12, fig13)."""
 
 from collections.abc import Collection, Iterable, Mapping
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from langevin_dqn.analysis.bsuite_summary import BY_TYPE, TAGS
-from langevin_dqn.report.figures import STYLES, check_path
+from langevin_dqn.report.figures import STYLES, check_path, drawing, wrapped
 
 #: By agent or any label, then by experiment or tag.
 Scores = Mapping[str, Mapping[str, float]]
@@ -55,7 +54,7 @@ def radar(scores: Scores, path: str | Path, caption: str = "") -> Path:
     path = check_path(path)
     tags = [tag for tag in TAGS if any(tag in by_tag for by_tag in scores.values())]
     angles = np.linspace(0, 2 * np.pi, len(tags), endpoint=False)
-    with _drawing() as plt:
+    with drawing() as plt:
         figure = plt.figure(figsize=(4.2, 4.1))
         axes = figure.add_axes((0.2, 0.27, 0.6, 0.615), polar=True)
         axes.set_theta_zero_location("N")
@@ -78,8 +77,8 @@ def radar(scores: Scores, path: str | Path, caption: str = "") -> Path:
             axes.text(angle, 1.1, tag.replace("_", "\n"), ha=where, va="center", size=9)
         axes.grid(color="0.8", lw=0.6)
         axes.spines["polar"].set(color="0.6", linewidth=0.8)
-        figure.legend(loc="lower center", bbox_to_anchor=(0.5, 0.055), ncols=2, frameon=False, fontsize=8)
-        _caption(figure, caption)
+        top = _caption(figure, caption)
+        figure.legend(loc="lower center", bbox_to_anchor=(0.5, top), ncols=2, frameon=False, fontsize=8)
         figure.savefig(path, dpi=300)
         plt.close(figure)
     return path
@@ -96,10 +95,11 @@ def bars(scores: Scores, path: str | Path, caption: str = "", unfinished: Collec
     """
     path = check_path(path)
     kinds = list(BY_TYPE)
-    with _drawing() as plt:
+    with drawing() as plt:
         figure = plt.figure(figsize=(5.5, 4.2))
         legend_rows = 1 if len(scores) < 4 else -(-len(scores) // 2)
-        rows = figure.add_gridspec(2, 1, left=0.1, right=0.99, top=0.92 - 0.045 * legend_rows, bottom=0.2, hspace=0.85)
+        top, bottom = 0.92 - 0.045 * legend_rows, 0.16 + _caption(figure, caption)
+        rows = figure.add_gridspec(2, 1, left=0.1, right=0.99, top=top, bottom=bottom, hspace=0.85)
         for row, part in zip(rows, (kinds[:3], kinds[3:]), strict=True):
             widths = [len(BY_TYPE[kind]) for kind in part]
             grid = row.subgridspec(1, 3, width_ratios=widths, wspace=0.08)
@@ -113,7 +113,6 @@ def bars(scores: Scores, path: str | Path, caption: str = "", unfinished: Collec
         handles, labels = figure.axes[0].get_legend_handles_labels()
         columns = len(labels) if legend_rows == 1 else 2
         figure.legend(handles, labels, loc="upper center", ncols=columns, frameon=False, fontsize=8)
-        _caption(figure, caption)
         figure.savefig(path, dpi=300)
         plt.close(figure)
     return path
@@ -144,23 +143,9 @@ def _panel(axes, kind: str, scores: Scores, unfinished: Collection[tuple[str, st
     axes.set_axisbelow(True)
 
 
-def _caption(figure, caption: str) -> None:
-    figure.text(0.5, 0.012, caption, ha="center", va="bottom", size=7, color="0.35", wrap=True)
-
-
-@contextmanager
-def _drawing():
-    """Set matplotlib up without a display, and this report's settings."""
-    import matplotlib
-
-    matplotlib.use("Agg")
-    import matplotlib.pyplot as plt
-
-    settings: dict[Any, Any] = {
-        "font.size": 9,
-        "axes.spines.top": False,
-        "axes.spines.right": False,
-        "hatch.linewidth": 0.6,
-    }
-    with plt.rc_context(settings):
-        yield plt
+def _caption(figure, caption: str) -> float:
+    """Write below the picture; how high that reaches, as a share of the figure."""
+    width, height = figure.get_size_inches()
+    lines = wrapped(caption, width)
+    figure.text(0.5, 0.012, lines, ha="center", va="bottom", size=7, color="0.35")
+    return 0.02 + 0.12 / height * (lines.count("\n") + 1)

@@ -1,7 +1,10 @@
 """Pictures of results, in matplotlib."""
 
+import textwrap
 from collections.abc import Sequence
+from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -35,6 +38,29 @@ def check_path(path: str | Path) -> Path:
     return path
 
 
+@contextmanager
+def drawing():
+    """Set matplotlib up without a display, and this report's settings."""
+    import matplotlib
+
+    matplotlib.use("Agg")
+    import matplotlib.pyplot as plt
+
+    settings: dict[Any, Any] = {
+        "font.size": 9,
+        "axes.spines.top": False,
+        "axes.spines.right": False,
+        "hatch.linewidth": 0.6,
+    }
+    with plt.rc_context(settings):
+        yield plt
+
+
+def wrapped(caption: str, inches: float) -> str:
+    """A caption of size 7 in lines that a picture of this width has room for."""
+    return "\n".join(textwrap.wrap(caption, int(17.5 * inches)))
+
+
 def learning_curves(groups: dict[str, Sequence[Result]], path: str | Path, caption: str = "") -> Path:
     """Regret per episode so far, against episodes: a median line and a band over seeds.
 
@@ -48,12 +74,7 @@ def learning_curves(groups: dict[str, Sequence[Result]], path: str | Path, capti
     """
     path = check_path(path)
     has_best = all(r.learned_regret is not None for results in groups.values() for r in results)
-    import matplotlib
-
-    matplotlib.use("Agg")
-    import matplotlib.pyplot as plt
-
-    with plt.rc_context({"font.size": 9, "axes.spines.top": False, "axes.spines.right": False}):
+    with drawing() as plt:
         figure, axes = plt.subplots(figsize=(5.5, 3.6), layout="constrained")
         for name, results in groups.items():
             color, dashes, text = STYLES.get(name, (*_OTHER, name))

@@ -1,6 +1,7 @@
 """What a store says about the paper: per figure its runs, protocol and findings."""
 
 import itertools
+import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -39,7 +40,7 @@ class FigureReport:
     @property
     def protocol(self) -> str:
         """What was run, in a line."""
-        return protocol_of(self.results)
+        return protocol_of(self.results, max((job.episodes or 0 for job in self.figure.jobs[self.scale]), default=None))
 
 
 def summarise(store: Store, figures: Iterable[Figure], scale: str | None = None) -> list[FigureReport]:
@@ -82,7 +83,7 @@ def to_dicts(reports: Iterable[FigureReport]) -> list[dict[str, Any]]:
             "verdict": finding.verdict,
             "finding": finding.words,
             "test": finding.test,
-            "numbers": finding.numbers,
+            "numbers": _plain(finding.numbers),
             "runs": len(report.results),
             "planned": report.planned,
             "scale": report.scale,
@@ -92,19 +93,36 @@ def to_dicts(reports: Iterable[FigureReport]) -> list[dict[str, Any]]:
     ]
 
 
-def protocol_of(results: Sequence[Result]) -> str:
-    """Environments, update counts, members, seeds and episodes of some runs."""
+def _plain(value: Any) -> Any:
+    """JSON has no infinity: a median over runs that did not learn is null."""
+    if isinstance(value, dict):
+        return {name: _plain(inner) for name, inner in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(inner) for inner in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
+def protocol_of(results: Sequence[Result], budget: int | None = None) -> str:
+    """Environments, update counts, members, seeds and episodes of some runs.
+
+    Args:
+        results: the runs.
+        budget: episodes that each could have had; by default those of the longest.
+    """
     if not results:
         return "no runs"
     environments = sorted({result.env for result in results})
     parts = [_environments(environments)]
-    for name, words in (("updates_per_step", "updates per step"), ("members", "members")):
+    for name, one, several in (
+        ("updates_per_step", "update per step", "updates per step"),
+        ("members", "member", "members"),
+    ):
         values = sorted({getattr(result.config, name) for result in results})
-        parts.append(f"{_list(values)} {words if values != [1] else words.removesuffix('s')}")
+        parts.append(f"{_list(values)} {one if values == [1] else several}")
     if environments[0].startswith("deep_sea:"):
         seeds = {result.seed for result in results}
         parts.append(f"{len(seeds)} seed{'s' if len(seeds) > 1 else ''}")
-    most = max(result.episodes for result in results)
+    most = budget or max(result.episodes for result in results)
     parts.append(f"at most {most:,} episodes")
     return ", ".join(parts)
 

@@ -1,0 +1,137 @@
+"""``langevin-dqn report``: what a store of runs says about the paper, as a page, a text or JSON."""
+
+import os
+import sys
+import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from langevin_dqn.errors import UserError
+
+if TYPE_CHECKING:
+    from langevin_dqn.report.summary import FigureReport
+
+
+@dataclass
+class Args:
+    """Judge the paper's claims by the runs in a store, and draw its figures.
+
+    Without --out, --markdown, --figures, --json or --check, the page is written to report.html in the store.
+    """
+
+    store: str
+    """Folder of runs."""
+    scale: str | None = None
+    """quick, standard or paper; by default, figure by figure, the largest that is complete."""
+    out: str | None = None
+    """Write the page to this .html file."""
+    markdown: str | None = None
+    """Write the claims as a Markdown table to this .md file, with the pictures of --figures below."""
+    figures: str | None = None
+    """Write the pictures to this folder, as PNG and PDF."""
+    json: bool = False
+    """Print one JSON object per claim to stdout and nothing else."""
+    check: str | None = None
+    """Compare verdicts with a file that --json or --markdown wrote; exit code 1 where they differ."""
+
+
+def main(args: Args) -> int:
+    if args.scale is not None:
+        from langevin_dqn.experiments.figure import check_scale
+
+        check_scale(args.scale)
+    for path, suffix in ((args.out, ".html"), (args.markdown, ".md")):
+        if path is not None and Path(path).suffix != suffix:
+            raise UserError(f"{path} does not end in {suffix}", f"name a {suffix} file")
+    if not Path(args.store).exists():
+        raise UserError(f"there is no store at {args.store}", "name the folder that --store of reproduce named")
+    from langevin_dqn import machine
+
+    machine.prepare()
+    from langevin_dqn.experiments import figures
+    from langevin_dqn.report import verdicts
+    from langevin_dqn.report.summary import summarise
+    from langevin_dqn.store import Store
+
+    store = Store(args.store)
+    reports = summarise(store, figures().values(), args.scale)
+    for path in store.damaged:
+        _say(f"set aside a file that cannot be read: {path}")
+    if not any(report.results for report in reports):
+        which = f" of scale {args.scale}" if args.scale else ""
+        raise UserError(f"{args.store} has no runs of any figure{which}", "make some with langevin-dqn reproduce")
+    if args.json:
+        sys.stdout.write(verdicts.as_json_lines(reports))
+    if not (args.out or args.markdown or args.figures or args.json or args.check):
+        args.out = str(Path(args.store) / "report.html")
+    _write(args, store, reports)
+    if args.check:
+        different = verdicts.differences(reports, args.check)
+        for line in different:
+            _say(line)
+        _say(f"{args.check} and {args.store} {'differ' if different else 'agree'}")
+        return 1 if different else 0
+    if not args.json:
+        _table(reports)
+    return 0
+
+
+def _write(args: Args, store, reports: Sequence["FigureReport"]) -> None:
+    """The files that were asked for."""
+    if not (args.out or args.markdown or args.figures):
+        return
+    from langevin_dqn.report import markdown, page
+
+    with tempfile.TemporaryDirectory() as scratch:
+        folder = Path(args.figures or scratch)
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            drawn = _draw(reports, folder, ("png", "pdf") if args.figures else ("png",))
+            if args.out:
+                _write_text(Path(args.out), page.render(reports, drawn, made_with=page.origins(store, reports)))
+            if args.markdown:
+                home = Path(args.markdown).absolute().parent
+                links = {name: Path(os.path.relpath(path.absolute(), home)).as_posix() for name, path in drawn.items()}
+                _write_text(Path(args.markdown), markdown.document(reports, links if args.figures else None))
+        except OSError as error:
+            raise UserError(f"cannot write: {error}", "name another file or folder") from None
+    for path in filter(None, (args.figures, args.markdown, args.out)):
+        _say(f"wrote {path}")
+
+
+def _draw(reports: Sequence["FigureReport"], folder: Path, suffixes: Sequence[str]) -> dict[str, Path]:
+    """By figure, its PNG file."""
+    from langevin_dqn.report import paper_figures
+
+    drawn = {}
+    for report in reports:
+        for suffix in suffixes:
+            path = paper_figures.draw(report, folder / f"{report.figure.id}.{suffix}")
+            if path is not None and suffix == "png":
+                drawn[report.figure.id] = path
+    return drawn
+
+
+def _write_text(path: Path, text: str) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text, encoding="utf-8")
+
+
+def _table(reports: Sequence["FigureReport"]) -> None:
+    from rich.console import Console
+    from rich.table import Table
+
+    from langevin_dqn.report.markdown import runs
+    from langevin_dqn.report.verdicts import told
+
+    table = Table("figure", "the paper says", "verdict", "found", "runs", title="Claims of the paper", show_lines=True)
+    for report in reports:
+        for claim, finding in report.findings:
+            table.add_row(report.figure.id, claim.words, told(finding.verdict), finding.words, runs(report))
+    Console().print(table)
+
+
+def _say(words: str) -> None:
+    print(words, file=sys.stderr, flush=True)
