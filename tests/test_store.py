@@ -5,6 +5,7 @@ import os
 import shutil
 import subprocess
 import sys
+import time
 
 import numpy as np
 import polars as pl
@@ -175,6 +176,18 @@ Store({str(tmp_path)!r}).put(JOB, result_of(JOB))
     assert left.suffix == ".tmp"
     assert not Store(tmp_path).has(JOB)
     assert Store(tmp_path).load().is_empty()
+
+
+def test_what_a_killed_writer_left_is_swept_once_nobody_can_be_writing_it(tmp_path):
+    folder = Store(tmp_path).put(JOB, result_of(JOB)).parent
+    old, new = folder / ".abc.1.tmp", folder / ".abc.2.tmp"
+    for left, age in ((old, 3700), (new, 3500)):
+        left.write_bytes(b"half a")
+        os.utime(left, (time.time() - age,) * 2)
+    Store(tmp_path).load()
+    assert old.exists()  # reading changes nothing
+    Store(tmp_path).put(JOB, result_of(JOB))
+    assert sorted(folder.iterdir()) == sorted([new, Store(tmp_path).path(JOB)])
 
 
 def test_a_full_disk_is_told_and_leaves_nothing_behind(tmp_path, monkeypatch):

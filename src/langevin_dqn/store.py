@@ -7,10 +7,12 @@ its own (``v1``), so that results that would differ are never mixed. A file that
 read is moved to ``damaged``, and its run counts as not done.
 """
 
+import contextlib
 import hashlib
 import json
 import os
 import tempfile
+import time
 from collections.abc import Mapping
 from dataclasses import fields
 from datetime import UTC, datetime
@@ -31,6 +33,9 @@ if TYPE_CHECKING:
 
 _MEASURE, _RECORD = "measure_", "record_"
 _NAMES = ("agent", "preset", "changes")
+
+#: Seconds after which an unfinished file has no writer any more.
+_ABANDONED = 3600
 
 
 class Run(Protocol):
@@ -79,6 +84,7 @@ class Store:
     def __init__(self, folder: str | Path):
         self.folder = Path(folder)
         self.damaged: list[Path] = []
+        self._swept = False
         if self.folder.exists() and not self.folder.is_dir():
             raise UserError(f"{self.folder} is a file", "a store is a folder; name another one")
 
@@ -111,6 +117,7 @@ class Store:
         unfinished = None
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
+            self._sweep(path.parent)
             descriptor, unfinished = tempfile.mkstemp(prefix=f".{path.stem}.", suffix=".tmp", dir=path.parent)
             with os.fdopen(descriptor, "wb") as file:
                 _row(path.stem, run, result).write_parquet(file)
@@ -166,6 +173,15 @@ class Store:
             pass
         self._set_aside(path)
         return None
+
+    def _sweep(self, folder: Path) -> None:
+        """Once, remove what writers that were killed left behind; a living one's file is seconds old."""
+        if not self._swept:
+            self._swept = True
+            for left in folder.glob(".*.tmp"):
+                with contextlib.suppress(OSError):  # someone else was faster
+                    if time.time() - left.stat().st_mtime > _ABANDONED:
+                        left.unlink()
 
     def _set_aside(self, path: Path) -> None:
         home = self.folder / "damaged"

@@ -1,0 +1,108 @@
+"""Jobs that do to their workers what the world may do. Importing this starts no JAX."""
+
+import os
+import signal
+import sys
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+from langevin_dqn.errors import UserError
+from langevin_dqn.runners.job import Job
+
+
+def made_up(job, **changes):
+    """A result without a run."""
+    import numpy as np
+
+    from langevin_dqn.presets import preset
+    from langevin_dqn.results import Result
+
+    return Result(
+        job.agent, job.env, job.seed, job.preset, preset(job.agent), 1.0, np.float32([job.seed]), 0, 0.0, **changes
+    )
+
+
+class Quick(Job):
+    def run(self, progress=None):
+        return made_up(self)
+
+
+class Raises(Job):
+    def run(self, progress=None):
+        raise RuntimeError("no luck")
+
+
+class Mistaken(Job):
+    def run(self, progress=None):
+        raise UserError("wrong", "do it right")
+
+
+class Deadly(Job):
+    """Kills whoever runs it."""
+
+    def run(self, progress=None):
+        os.kill(os.getpid(), signal.SIGKILL)
+
+
+class Talkative(Job):
+    """Reports a hundred times a second for more than two."""
+
+    def run(self, progress=None):
+        until = time.monotonic() + 2.5
+        while time.monotonic() < until:
+            progress(made_up(self))
+            time.sleep(0.01)
+        return made_up(self)
+
+
+class Looks(Job):
+    """Tells what the worker's environment was before JAX."""
+
+    def run(self, progress=None):
+        started = "jax" in sys.modules
+        return made_up(self, diverged=f"{os.environ['OMP_NUM_THREADS']} {os.environ['XLA_FLAGS']} {started}")
+
+
+@dataclass(frozen=True)
+class Waits(Job):
+    """Leaves the id of its process in a folder, and stays."""
+
+    folder: str = ""
+
+    def run(self, progress=None):
+        (Path(self.folder) / str(os.getpid())).touch()
+        time.sleep(600)
+
+
+@dataclass(frozen=True)
+class DiesOnce(Job):
+    """Kills its worker in the middle of its first run."""
+
+    mark: str = ""
+
+    def run(self, progress=None):
+        def report(_):
+            if not Path(self.mark).exists():
+                Path(self.mark).touch()
+                os.kill(os.getpid(), signal.SIGKILL)
+
+        return super().run(report)
+
+
+@dataclass(frozen=True)
+class StallsOnNode(Job):
+    """On one of Ray's nodes, stops half way and waits for its end."""
+
+    node: str = ""
+    mark: str = ""
+
+    def run(self, progress=None):
+        def report(_):
+            import ray
+
+            if ray.get_runtime_context().get_node_id() == self.node:
+                Path(self.mark).touch()
+                time.sleep(600)
+
+        return super().run(report)

@@ -1,0 +1,137 @@
+"""Worker processes: the same returns as threads, whoever is killed on the way."""
+
+import contextlib
+import multiprocessing
+import os
+import signal
+import subprocess
+import sys
+import time
+from dataclasses import replace
+from pathlib import Path
+
+import odd_jobs
+import pytest
+
+from langevin_dqn import UserError
+from langevin_dqn.runners import Failure, run_in_processes
+
+HERE = Path(__file__).parent
+
+
+def some(kind, seed=0, **fields):
+    return kind("dqn", "probe_value", seed, 5, **fields)
+
+
+def test_a_killed_worker_changes_nothing(mix, assert_same, tmp_path):
+    mark = tmp_path / "died"
+    mix[2] = odd_jobs.DiesOnce(**vars(mix[2]), mark=str(mark))
+    assert_same(list(run_in_processes(mix, workers=2)))
+    assert mark.exists()
+
+
+def test_a_job_that_fails_fails_alone():
+    jobs = [some(odd_jobs.Quick, 1), some(odd_jobs.Deadly, 2), some(odd_jobs.Raises, 3), some(odd_jobs.Quick, 4)]
+    outcomes = dict(run_in_processes(jobs, workers=2, retries=1))
+    assert {index: outcomes[index].returns.tolist() for index in (0, 3)} == {0: [1], 3: [4]}
+    dead, raised = outcomes[1], outcomes[2]
+    assert isinstance(dead, Failure)
+    assert str(dead).startswith("dqn on probe_value, seed 2: its worker died 2 times, last by SIGKILL")
+    assert isinstance(raised, Failure)
+    assert str(raised) == "dqn on probe_value, seed 3: RuntimeError: no luck"
+    assert "odd_jobs.py" in raised.details
+    assert multiprocessing.active_children() == []
+
+
+def test_a_users_mistake_is_raised_and_ends_the_rest(tmp_path):
+    jobs = [some(odd_jobs.Waits, folder=str(tmp_path)), some(odd_jobs.Mistaken)]
+    with pytest.raises(UserError, match="do it right"):
+        list(run_in_processes(jobs, workers=2))
+    assert multiprocessing.active_children() == []
+
+
+def test_who_stops_listening_ends_the_workers(tmp_path):
+    jobs = [some(odd_jobs.Quick), some(odd_jobs.Waits, folder=str(tmp_path))]
+    running = run_in_processes(jobs, workers=2)
+    assert next(running)[0] == 0
+    assert len(multiprocessing.active_children()) == 1
+    running.close()
+    assert multiprocessing.active_children() == []
+
+
+def test_nothing_to_run():
+    assert list(run_in_processes([])) == []
+
+
+def test_progress_is_heard_now_and_then():
+    heard = []
+    (outcome,) = run_in_processes([some(odd_jobs.Talkative, 7)], progress=lambda *words: heard.append(words))
+    assert outcome[1].returns.tolist() == [7]
+    assert 1 <= len(heard) <= 2
+    assert all(index == 0 and result.episodes == 1 for index, result in heard)
+
+
+def test_a_worker_has_one_thread_before_jax_starts(monkeypatch):
+    for name in ("OMP_NUM_THREADS", "XLA_FLAGS"):
+        monkeypatch.delenv(name, raising=False)
+    ((_, result),) = run_in_processes([some(odd_jobs.Looks)])
+    assert result.diverged == "1 --xla_cpu_multi_thread_eigen=false False"
+    assert "XLA_FLAGS" not in os.environ
+
+
+def script(body, folder):
+    """A program of its own, in a process group of its own."""
+    path = Path(folder) / "script.py"
+    path.write_text(f"import sys\nsys.path[:0] = {[str(HERE), *sys.path]!r}\n{body}")
+    return subprocess.Popen(
+        [sys.executable, path], stderr=subprocess.PIPE, text=True, start_new_session=True, cwd=folder
+    )
+
+
+WAITING = """
+import odd_jobs
+from langevin_dqn.runners import run_in_processes
+if __name__ == "__main__":
+    list(run_in_processes([odd_jobs.Waits("dqn", "probe_value", seed, folder="pids") for seed in range(2)], workers=2))
+"""
+
+
+def gone(pid):
+    with contextlib.suppress(OSError):
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] == "Z"
+    return True
+
+
+def wait_until(true, seconds):
+    until = time.monotonic() + seconds
+    while not true():
+        assert time.monotonic() < until
+        time.sleep(0.05)
+
+
+@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="looks at processes in /proc")
+@pytest.mark.parametrize("ending", ["killed", "interrupted"])
+def test_workers_end_with_their_parent(tmp_path, ending):
+    folder = tmp_path / "pids"
+    folder.mkdir()
+    parent = script(WAITING, tmp_path)
+    wait_until(lambda: len(list(folder.iterdir())) == 2 or parent.poll() is not None, 60)
+    pids = [int(path.name) for path in folder.iterdir()]
+    assert not any(map(gone, pids))
+    if ending == "killed":
+        parent.kill()
+    else:
+        os.killpg(parent.pid, signal.SIGINT)  # as a terminal does
+    said = parent.communicate()[1]
+    wait_until(lambda: all(map(gone, pids)), 5)
+    assert said.count("Traceback") == (ending == "interrupted")  # the parent's own
+
+
+def test_a_script_without_a_guard_is_told(tmp_path):
+    parent = script(WAITING.replace('if __name__ == "__main__":', "if True:"), tmp_path)
+    assert "hint: in a script, call run_in_processes under" in parent.communicate(timeout=60)[1]
+
+
+def test_jobs_name_themselves(mix):
+    assert str(mix[0]) == "langevin_dqn on deep_sea:depth=4, seed 0"
+    assert str(Failure(replace(mix[1], seed=3), "why")) == "dqn on bandit/3, seed 3: why"
