@@ -24,6 +24,8 @@ ROWS, BLOCKS, NOISE = "optimizers/sleeping_rows.py", "row_learning.py", "optimiz
 T_LANGEVIN, T_AGENT = "tests/optimizers/test_langevin_optimizers.py", "tests/test_agent_template.py"
 T_ROWS, T_BLOCKS = "tests/optimizers/test_sleeping_rows.py", "tests/test_row_learning.py"
 T_NOISE = "tests/optimizers/test_noise.py"
+TABULAR, FOUR, RLSVI = "insight/tabular_langevin.py", "insight/four_states.py", "insight/rlsvi.py"
+T_TABULAR, T_FOUR, T_RLSVI = (f"tests/insight/test_{name}.py" for name in ("tabular_langevin", "four_states", "rlsvi"))
 
 #: What is broken: file, text, replacement, and the tests that must notice.
 MUTANTS = {
@@ -192,6 +194,30 @@ MUTANTS = {
         "middle = offset\n    return",
         T_NOISE,
     ),
+    "insight: tabular drift without |D|": (TABULAR, "* counts[..., None] * (target", "* (target", T_TABULAR),
+    "insight: tabular noise without the 2": (TABULAR, "jnp.sqrt(2 * epsilon)", "jnp.sqrt(epsilon)", T_TABULAR),
+    "insight: tabular target of this period": (TABULAR, "[q[1:].max(2), ", "[q[:-1].max(2), ", T_TABULAR),
+    "insight: one noise for all chains": (
+        TABULAR,
+        "noise.normal(key, q.shape)",
+        "noise.normal(key, q.shape[:-1])[..., None]",
+        T_TABULAR,
+    ),
+    "insight: a reward for all periods": (FOUR, "and not shared_reward", "and shared_reward", T_FOUR),
+    "insight: posterior without |D|": (FOUR, "noise_variance / problem.counts)", "noise_variance)", T_FOUR),
+    "insight: up moves without fail": (FOUR, "(stays + moves) / 2", "moves", T_FOUR),
+    "insight: Dirichlet without the datum": (FOUR, "seen + pseudo_count", "0 * seen + pseudo_count", T_FOUR),
+    "insight: dependent draws counted": (
+        FOUR,
+        "np.sqrt(len(by_chain))",
+        "np.sqrt(samples[..., 0].size)",
+        T_FOUR,
+    ),
+    "insight: RLSVI without noise": (RLSVI, "np.sqrt(variance) *", "0 *", T_RLSVI),
+    "insight: RLSVI noise by variance": (RLSVI, "np.sqrt(variance) *", "variance *", T_RLSVI),
+    "insight: RLSVI without shrinking": (RLSVI, "visits * target / self.noise_variance / precision", "target", T_RLSVI),
+    "insight: RLSVI chest anywhere": (RLSVI, "target[:, -1, RIGHT] += 1", "target[:, :, RIGHT] += 1", T_RLSVI),
+    "insight: RLSVI forgets visits": (RLSVI, "visits[running] = now", "pass", T_RLSVI),
 }
 
 
@@ -214,7 +240,9 @@ def survives(file: str, old: str, new: str, tests: str) -> bool:
         if text.count(old) != 1:
             raise SystemExit(f"{file} has {text.count(old)} times the text {old!r}")
         path.write_text(text.replace(old, new), encoding="utf-8")
-        command = [sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", str(ROOT / tests)]
+        # The project's own pythonpath would come before PYTHONPATH, and the tests would see the unbroken package.
+        first = f"pythonpath={source} {ROOT / 'tests/environments'}"
+        command = [sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", "-o", first, str(ROOT / tests)]
         done = subprocess.run(
             command, cwd=folder, env={**os.environ, "PYTHONPATH": str(source)}, capture_output=True, text=True
         )

@@ -15,7 +15,7 @@ import tyro
 from langevin_dqn import machine
 
 #: Depths of the short form, by series.
-QUICK = {"uniform": (4,), "dqn": (4,), "ensemble_langevin_dqn": (4,), "rlsvi": (4, 8, 12, 16)}
+QUICK = {"dqn": (4,), "ensemble_langevin_dqn": (4,), "rlsvi": (4, 8, 12, 16)}
 
 
 @dataclass
@@ -27,7 +27,7 @@ class Args:
     budget: int = 5000
     """Episodes per run, at most."""
     plot: Path | None = None
-    """Where to write the picture."""
+    """Where to write the picture; a .png gets a .pdf beside it."""
     json: Path | None = None
     """Where to write the times."""
     quick: bool = False
@@ -60,7 +60,8 @@ def main(args: Args) -> None:
     if args.plot:
         args.plot.parent.mkdir(parents=True, exist_ok=True)
         caption = f"deep sea, {seeds} seeds ({4 * seeds} for RLSVI), median and quartiles, at most {budget:,} episodes"
-        print(f"wrote {deep_exploration.draw(measured, args.plot, caption)}")
+        for path in {args.plot, args.plot.with_suffix(".pdf")}:
+            print(f"wrote {deep_exploration.draw(measured, path, caption)}", file=sys.stderr)
 
 
 if __name__ == "__main__":

@@ -23,7 +23,7 @@ class Args:
     seed: int = 0
     """Of the draws and the chains."""
     plot: Path | None = None
-    """Where to write the picture."""
+    """Where to write the picture; a .png gets a .pdf beside it."""
     quick: bool = False
     """Fifty data, 100 chains: seconds instead of a minute."""
 
@@ -69,7 +69,8 @@ def main(args: Args) -> None:
             f"(4, down): 1 datum, to state {args.next_state}; others: {many}; σ² = 1; ε = {step:g}; {chains} chains"
         )
         panels = {"exact posterior of Q*": exact.variance, "Langevin estimates (eq. 8)": sampled.variance}
-        print(f"wrote {triangles(problem, panels, args.plot, caption)}")
+        for path in {args.plot, args.plot.with_suffix(".pdf")}:
+            print(f"wrote {triangles(problem, panels, path, caption)}", file=sys.stderr)
 
 
 if __name__ == "__main__":
