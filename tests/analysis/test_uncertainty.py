@@ -52,6 +52,7 @@ def test_the_story_of_a_made_up_sea():
     assert found.early_bottom_left == pytest.approx(2)
     assert found.early_visited == pytest.approx((6 * 8 + 9 * 2) / 15)
     assert found.early_unvisited == pytest.approx(30)
+    assert found.top_to_bottom_left == pytest.approx(4)
     assert found.top_before == pytest.approx(8)
     assert found.top_after == pytest.approx(1)  # the last five maps, not the two that still say 4
     assert story(record_of(values, visits), DEPTH, 51, early=71).early_top == pytest.approx(4)
@@ -63,4 +64,13 @@ def test_what_there_is_none_of_is_not_a_number():
     assert np.isnan(never.top_after)
     assert np.isnan(never.early_unvisited)
     assert never.top_before == pytest.approx(1)
-    assert np.isnan(story(record_of(values, visits), DEPTH, learning_time=1).top_before)
+    at_once = story(record_of(values, visits), DEPTH, learning_time=1)
+    assert np.isnan(at_once.top_before)
+    assert np.isnan(at_once.top_to_bottom_left)
+
+
+def test_the_ratio_is_a_median_and_leaves_out_the_first_map():
+    values = np.ones((5, DEPTH, DEPTH))
+    values[:, :3] = np.array([100, 2, 3, 9, 50])[:, None, None]
+    record = record_of(values, np.ones((5, DEPTH, DEPTH)) * np.tri(DEPTH))
+    assert story(record, DEPTH, learning_time=41).top_to_bottom_left == pytest.approx(3)

@@ -31,8 +31,8 @@ def result_of(maps=14, depth=4, env=None, learned=25, **changes):
 def test_the_maps_shown():
     result = result_of()
     episodes = result.record.episodes
-    assert result.learning_time == 32
-    assert [episodes[i] for i in uncertainty.chosen(result.record, 32)] == [10, 40, 70, 100, 140]
+    assert result.learning_time == 31
+    assert [episodes[i] for i in uncertainty.chosen(result.record, 31)] == [10, 40, 70, 100, 140]
     assert [episodes[i] for i in uncertainty.chosen(result.record, 51)] == [10, 40, 60, 70, 100, 140]
     assert [episodes[i] for i in uncertainty.chosen(result.record, None)] == [10, 40, 70, 100, 140]
     assert uncertainty.chosen(result_of(maps=1).record, None) == [0]

@@ -27,6 +27,8 @@ class Story:
         early_bottom_left: mean over visited cells of the last rows' left half then.
         early_visited: mean over all visited cells then.
         early_unvisited: mean over cells that can be reached and never had been.
+        top_to_bottom_left: median over the maps before the run had learned, the first left out, of the ratio of these
+            two means. In the first ten episodes Q goes from its random start to the data, everywhere.
         top_before: mean over visited cells of the first rows, over the maps before the run had learned.
         top_after: the same over the last maps after that, at most five.
     """
@@ -36,6 +38,7 @@ class Story:
     early_bottom_left: float
     early_visited: float
     early_unvisited: float
+    top_to_bottom_left: float
     top_before: float
     top_after: float
 
@@ -74,6 +77,8 @@ def story(record: SpreadMaps, depth: int, learning_time: int | None, early: int 
     top, bottom_left = rows < EDGE, (rows >= depth - EDGE) & (columns < depth // 2)
     now = nearest_map(record, early)
     has_learned = record.episodes >= (np.inf if learning_time is None else learning_time)
+    before = np.flatnonzero(~has_learned)
+    ratios = [_mean(maps[i], visited[i] & top) / _mean(maps[i], visited[i] & bottom_left) for i in before[1:]]
     late = has_learned & (np.cumsum(has_learned) > has_learned.sum() - 5)
     return Story(
         early_episode=int(record.episodes[now]),
@@ -81,6 +86,7 @@ def story(record: SpreadMaps, depth: int, learning_time: int | None, early: int 
         early_bottom_left=_mean(maps[now], visited[now] & bottom_left),
         early_visited=_mean(maps[now], visited[now]),
         early_unvisited=_mean(maps[now], ~visited[now] & reachable(depth)),
+        top_to_bottom_left=float(np.median(ratios)) if ratios else float("nan"),
         top_before=_mean(maps[~has_learned], visited[~has_learned] & top),
         top_after=_mean(maps[late], visited[late] & top),
     )
