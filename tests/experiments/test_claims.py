@@ -139,6 +139,13 @@ def test_fig8_one_seed_refutes_every(sea_run):
     assert check("fig8", "every_seed", [run for run in runs if run.seed < 2]).verdict == UNDECIDED
 
 
+def test_fig8_is_about_depth_50(sea_run):
+    runs = ensembles(sea_run, lambda u, s: None, lambda u, s: 800 + s, depth=20)
+    finding = check("fig8", "every_seed", runs)
+    assert finding.verdict == UNDECIDED
+    assert "nothing was run at depth 50" in finding.words
+
+
 def test_fig11_every_size(sea_run):
     def runs(times):
         return [

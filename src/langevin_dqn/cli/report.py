@@ -12,6 +12,7 @@ from langevin_dqn.errors import UserError
 
 if TYPE_CHECKING:
     from langevin_dqn.report.summary import FigureReport
+    from langevin_dqn.store import Store
 
 
 @dataclass
@@ -57,8 +58,8 @@ def main(args: Args) -> int:
 
     store = Store(args.store)
     reports = summarise(store, figures().values(), args.scale)
-    for path in store.damaged:
-        _say(f"set aside a file that cannot be read: {path}")
+    for damaged in store.damaged:
+        _say(f"set aside a file that cannot be read: {damaged}")
     if not any(report.results for report in reports):
         which = f" of scale {args.scale}" if args.scale else ""
         raise UserError(f"{args.store} has no runs of any figure{which}", "make some with langevin-dqn reproduce")
@@ -66,7 +67,7 @@ def main(args: Args) -> int:
         sys.stdout.write(verdicts.as_json_lines(reports))
     if not (args.out or args.markdown or args.figures or args.json or args.check):
         args.out = str(Path(args.store) / "report.html")
-    _write(args, store, reports)
+    write(store, reports, out=args.out, markdown=args.markdown, figures=args.figures)
     if args.check:
         different = verdicts.differences(reports, args.check)
         for line in different:
@@ -74,30 +75,42 @@ def main(args: Args) -> int:
         _say(f"{args.check} and {args.store} {'differ' if different else 'agree'}")
         return 1 if different else 0
     if not args.json:
-        _table(reports)
+        table(reports)
     return 0
 
 
-def _write(args: Args, store, reports: Sequence["FigureReport"]) -> None:
-    """The files that were asked for."""
-    if not (args.out or args.markdown or args.figures):
+def write(
+    store: "Store",
+    reports: Sequence["FigureReport"],
+    *,
+    out: str | Path | None = None,
+    markdown: str | Path | None = None,
+    figures: str | Path | None = None,
+) -> None:
+    """The files that were asked for: page, text, and a folder of pictures."""
+    if not (out or markdown or figures):
         return
-    from langevin_dqn.report import markdown, page
+    from langevin_dqn.report import markdown as text
+    from langevin_dqn.report import page
+    from langevin_dqn.report.insight_figures import slider
 
     with tempfile.TemporaryDirectory() as scratch:
-        folder = Path(args.figures or scratch)
+        folder = Path(figures or scratch)
         try:
             folder.mkdir(parents=True, exist_ok=True)
-            drawn = _draw(reports, folder, ("png", "pdf") if args.figures else ("png",))
-            if args.out:
-                _write_text(Path(args.out), page.render(reports, drawn, made_with=page.origins(store, reports)))
-            if args.markdown:
-                home = Path(args.markdown).absolute().parent
+            drawn = _draw(reports, folder, ("png", "pdf") if figures else ("png",))
+            if out:
+                maps = {report.figure.id: slider(report) for report in reports if report.figure.id == "fig5"}
+                found = {name: found for name, found in maps.items() if found is not None}
+                made_with = page.origins(store, reports)
+                _write_text(Path(out), page.render(reports, drawn, made_with=made_with, maps=found))
+            if markdown:
+                home = Path(markdown).absolute().parent
                 links = {name: Path(os.path.relpath(path.absolute(), home)).as_posix() for name, path in drawn.items()}
-                _write_text(Path(args.markdown), markdown.document(reports, links if args.figures else None))
+                _write_text(Path(markdown), text.document(reports, links if figures else None))
         except OSError as error:
             raise UserError(f"cannot write: {error}", "name another file or folder") from None
-    for path in filter(None, (args.figures, args.markdown, args.out)):
+    for path in filter(None, (figures, markdown, out)):
         _say(f"wrote {path}")
 
 
@@ -119,18 +132,19 @@ def _write_text(path: Path, text: str) -> None:
     path.write_text(text, encoding="utf-8")
 
 
-def _table(reports: Sequence["FigureReport"]) -> None:
+def table(reports: Sequence["FigureReport"]) -> None:
+    """The verdicts, to stdout."""
     from rich.console import Console
     from rich.table import Table
 
     from langevin_dqn.report.markdown import runs
     from langevin_dqn.report.verdicts import told
 
-    table = Table("figure", "the paper says", "verdict", "found", "runs", title="Claims of the paper", show_lines=True)
+    grid = Table("figure", "the paper says", "verdict", "found", "runs", title="Claims of the paper", show_lines=True)
     for report in reports:
         for claim, finding in report.findings:
-            table.add_row(report.figure.id, claim.words, told(finding.verdict), finding.words, runs(report))
-    Console().print(table)
+            grid.add_row(report.figure.id, claim.words, told(finding.verdict), finding.words, runs(report))
+    Console().print(grid)
 
 
 def _say(words: str) -> None:

@@ -2,7 +2,6 @@
 
 import sys
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import tyro
@@ -111,12 +110,12 @@ def _show_plan(figures: "list[Figure]", scale: str, store: "Store", plan: "Plan"
 
 def _report(figures: "list[Figure]", scale: str, store: "Store") -> None:
     """Pictures, page and verdicts of what was asked for."""
-    from langevin_dqn.cli.report import print_verdicts, write_page
+    from langevin_dqn.cli import report
     from langevin_dqn.report.summary import summarise
 
     reports = summarise(store, figures, scale)
-    write_page(reports, store, Path(store.folder) / "report.html", Path(store.folder) / "figures")
-    print_verdicts(reports)
+    report.write(store, reports, out=store.folder / "report.html", figures=store.folder / "figures")
+    report.table(reports)
 
 
 def _say(words: str) -> None:

@@ -105,8 +105,11 @@ def ensemble_gains(words: str) -> Claim:
     return Claim("ensemble_gains", words, check)
 
 
-def learns_every_seed(words: str) -> Claim:
-    """At the largest update count every seed of Ensemble Langevin DQN learns; one that does not refutes it."""
+def learns_every_seed(words: str, depth: int) -> Claim:
+    """At the largest update count every seed of Ensemble Langevin DQN learns; one that does not refutes it.
+
+    Runs of another depth, which stand in at a small scale, are told but decide nothing.
+    """
 
     def check(results: Sequence[Result]) -> Finding:
         ensemble = _split(results)[1]
@@ -116,7 +119,10 @@ def learns_every_seed(words: str) -> Claim:
         runs = ensemble.filter(updates=most).sort("seed")
         missed = runs.filter(pl.col("time").is_infinite())["seed"].to_list()
         verdict = FAILS if missed else HOLDS if runs.height >= MIN_SEEDS else UNDECIDED
-        told = f"with {most} updates per step {_learned(runs)} seeds learned"
+        told = ""
+        if set(runs["depth"]) != {depth}:
+            verdict, told = UNDECIDED, f"nothing was run at depth {depth}; at depth {runs['depth'][0]}, "
+        told += f"with {most} updates per step {_learned(runs)} seeds learned"
         told += f", at {', '.join(f'{time:g}' for time in runs['time'] if np.isfinite(time)) or 'no episode'}"
         return Finding(verdict, told, {"updates": most, "times": _finite(runs["time"])}, "every run has to learn")
 

@@ -27,6 +27,7 @@ class Maps:
         title: what is shown.
         quantity: the name of the values, with their unit.
         limit: values above it are shown as it is; by default the largest.
+        least: where a logarithmic scale begins; without it the scale is linear, from 0.
         note: what a reader should know.
     """
 
@@ -35,6 +36,7 @@ class Maps:
     title: str = "Uncertainty over the sea"
     quantity: str = "standard deviation of Q over the last 10 episodes, summed over actions"
     limit: float | None = None
+    least: float | None = None
     note: str = ""
 
     def __post_init__(self) -> None:
@@ -57,6 +59,12 @@ class Maps:
         largest = max(float(np.nanmax(self._array(values))) for values in self.values if values is not None)
         return min(largest, self.limit) if self.limit is not None else largest
 
+    def share(self, value: float) -> float:
+        """Where on the scale a value is, from 0 to 1."""
+        if self.least is None:
+            return float(np.clip(value / (self.top or 1), 0, 1))
+        return float(np.clip(np.log(max(value, self.least) / self.least) / np.log(self.top / self.least), 0, 1))
+
     def frames(self) -> list[Frame]:
         """The maps with their colours."""
         return [self._frame(episode, values) for episode, values in zip(self.episodes, self.values, strict=True)]
@@ -72,7 +80,7 @@ class Maps:
             f"in row {row + 1}, column {column + 1}"
         )
         own = [float(grid[i, j]) for i, j in cells]
-        fills = [color(min(value / (self.top or 1), 1)) if np.isfinite(value) else "none" for value in own]
+        fills = [color(self.share(value)) if np.isfinite(value) else "none" for value in own]
         return Frame(episode, fills, [float(_short(value)) if np.isfinite(value) else None for value in own], words)
 
     def _array(self, values: Any) -> np.ndarray:

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from langevin_dqn.analysis import bsuite_summary
 from langevin_dqn.experiments.categories import scores_of
-from langevin_dqn.report import bsuite_figures, sea_figures
+from langevin_dqn.report import bsuite_figures, insight_figures, sea_figures
 from langevin_dqn.report.figures import label
 from langevin_dqn.report.summary import FigureReport
 
@@ -115,10 +115,13 @@ _BY_COMPUTE = sea_figures.Scores("compute", "model updates per step (members × 
 _BY_UPDATES = sea_figures.Scores("updates", "updates per step")
 _BY_MEMBERS = sea_figures.Scores("members", "members")
 
-#: By figure. One that is drawn from something else than runs is added in the same way.
+#: By figure.
 DRAWINGS: dict[str, Drawing] = {
+    "fig1": Drawing(insight_figures.draw_sea, insight_figures.tell_sea),
     "fig2": Drawing(sea_figures.draw_shares, sea_figures.tell_shares),
     "fig3": _TIMES,
+    "fig4": Drawing(insight_figures.draw_triangles, insight_figures.tell_triangles),
+    "fig5": Drawing(insight_figures.draw_maps, insight_figures.tell_maps),
     "fig6": Drawing(_BY_COMPUTE.draw, _BY_COMPUTE.tell),
     "fig7": Drawing(_BY_UPDATES.draw, _BY_UPDATES.tell),
     "fig8": _TIMES,

@@ -50,10 +50,10 @@ def _table(name: str, agents: Sequence[str], reports: Sequence[FigureReport]) ->
     columns = [(label(agents[agent]), reading, ", ".join(figures[agent, reading, f])) for agent, reading, f in keys]
     rows = [(field, [Cell(_text(sorted(varied[key][field])), False) for key in keys]) for field in _VARIED]
     for place, field in enumerate(_FIXED):
-        values = [key[2][place] for key in keys]
-        if len(set(values)) > 1:
+        used = [key[2][place] for key in keys]
+        if len(set(used)) > 1:
             paper = [getattr(preset(agents[key[0]]), field) for key in keys]
-            rows.append((field, [Cell(_text(v), v != p) for v, p in zip(values, paper, strict=True)]))
+            rows.append((field, [Cell(_text(v), v != p) for v, p in zip(used, paper, strict=True)]))
     return SettingsTable(name, columns, rows)
 
 

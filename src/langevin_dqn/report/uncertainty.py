@@ -14,7 +14,7 @@ from langevin_dqn.results import Result, SpreadMaps
 
 #: Where the colours begin; below this nothing is told apart. They are logarithmic: what is known and what is not
 #: differ by a factor of hundreds.
-_LEAST = 0.01
+LEAST = 0.01
 #: What the paper's text speaks of, and two more; the learning time and the end come on top.
 EPISODES = (10, 40, 70, 100)
 
@@ -118,7 +118,7 @@ def _draw(axis, record: SpreadMaps, depth: int, place: int, top: float):
 
     axis.add_patch(Rectangle((-0.5, -0.5), depth, depth, hatch="//////", fc="0.95", ec="0.75", lw=0, zorder=0))
     values = np.ma.masked_where(~reachable(depth), grid(uncertainty(record)[place], depth))
-    image = axis.imshow(values, cmap="viridis", norm=LogNorm(_LEAST, top, clip=True), zorder=1)
+    image = axis.imshow(values, cmap="viridis", norm=LogNorm(LEAST, top, clip=True), zorder=1)
     rows, columns = np.nonzero(grid(record.visits[place], depth))
     axis.plot(columns, rows, ".", color="white", mec="black", mew=0.3, ms=2.5, zorder=2)
     ticks = [0, depth - 1]
@@ -129,7 +129,7 @@ def _draw(axis, record: SpreadMaps, depth: int, place: int, top: float):
 
 def _top(record: SpreadMaps, places: Sequence[int]) -> float:
     """The end of the common scale."""
-    return max(float(np.nanmax(uncertainty(record)[list(places)])), 10 * _LEAST)
+    return max(float(np.nanmax(uncertainty(record)[list(places)])), 10 * LEAST)
 
 
 def _scale(figure, image, axes, shrink: float) -> None:
