@@ -71,13 +71,22 @@ def closed_port():
         return probe.getsockname()[1]
 
 
-@pytest.mark.parametrize("address", ["auto", f"127.0.0.1:{closed_port()}", "nonsense", "no.such.host.invalid:6379"])
-def test_no_cluster_is_told_at_once(address, monkeypatch):
-    monkeypatch.delenv("RAY_ADDRESS", raising=False)
+@pytest.mark.parametrize("address", [f"127.0.0.1:{closed_port()}", "nonsense", "no.such.host.invalid:6379"])
+def test_no_cluster_is_told_at_once(address):
     began = time.monotonic()
     with pytest.raises(UserError, match="hint: start one with ray start"):
         list(run_on_ray([some(odd_jobs.Quick)], address=address))
     assert time.monotonic() - began < 15
+
+
+def test_no_cluster_to_be_found_is_told(monkeypatch):
+    def init(**settings):
+        assert settings["address"] == "auto"
+        raise ConnectionError("Could not find any running Ray instance.\nMore words.")
+
+    monkeypatch.setattr(ray, "init", init)
+    with pytest.raises(UserError, match="cannot use a Ray cluster at auto: Could not find any running Ray instance"):
+        list(run_on_ray([some(odd_jobs.Quick)], address="auto"))
 
 
 def test_ray_that_is_not_installed(monkeypatch):

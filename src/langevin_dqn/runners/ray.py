@@ -114,7 +114,7 @@ def _cluster(address: str, workers: int | None) -> Iterator[ModuleType]:
         ray.init(**settings)
     except (ConnectionError, RuntimeError) as error:
         first = str(error).strip().splitlines()[0]
-        raise UserError(f"there is no Ray cluster at {address}: {first}", _HINT) from None
+        raise UserError(f"cannot use a Ray cluster at {address}: {first}", _HINT) from None
     try:
         yield ray
     finally:
