@@ -272,3 +272,9 @@ def test_mean_return_of_the_best_policy(windy_right):
     returns = windy_right[1].sum(axis=1, dtype=np.float64)
     error = returns.std() / np.sqrt(TRIALS)
     assert abs(returns.mean() - make(N, stochastic=True).max_return) < 5 * error
+
+
+def test_what_learned_means_only_without_noise():
+    """With noisy rewards one lucky draw would do."""
+    assert make(10).learned_regret == 0.8
+    assert make(10, stochastic=True).learned_regret is None

@@ -58,7 +58,11 @@ def markdown(report: dict[str, Any]) -> str:
 
 def sentences(report: dict[str, Any]) -> list[str]:
     """Memory, start-up and solving, a line each."""
-    lines = [f"peak memory, depth 50, full buffer, 5 members: {report['peak_memory_mb']:.0f} MB"]
+    memory = report["peak_memory_mb"]
+    lines = [
+        f"peak memory, depth 50, full buffer, 5 members: {memory['cold']:.0f} MB with compilation, "
+        f"{memory['warm']:.0f} MB with compiled programs cached"
+    ]
     lines += [f"{name}: {seconds:.2f} s" for name, seconds in report["startup_seconds"].items()]
     for o in report["solving"]:
         episodes = f"learned at episode {o['episodes']}" if o["episodes"] else "not learned"

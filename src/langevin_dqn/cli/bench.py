@@ -50,7 +50,7 @@ def main(args: Args) -> int:
         "core": core,
         "updates": [c.to_dict() for c in contestants],
         "ratios": summary.ratios(contestants),
-        "peak_memory_mb": round(resources.peak_memory_mb(), 1),
+        "peak_memory_mb": resources.peak_memory_mb(),
         "startup_seconds": resources.startup_seconds(),
         "solving": [],
     }
