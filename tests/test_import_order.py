@@ -16,7 +16,7 @@ ROOT = Path(langevin_dqn.__file__).parent
 ORDER = [
     {"errors", "machine", "metrics", "statistics"},
     {"config", "presets", "environments", "networks", "optimizers", "replay"},
-    {"agent", "row_learning"},
+    {"agent", "row_learning", "row_state"},
     {"evaluation", "schedule"},
     {"results"},
     {"compiled_training", "host_training", "recording"},

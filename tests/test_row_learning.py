@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import langevin_dqn
-from langevin_dqn import row_learning
+from langevin_dqn import row_state
 from langevin_dqn.agent import Agent
 from langevin_dqn.compiled_training import run_chunk
 from langevin_dqn.environments.base import ArraySpace, IndexSpace
@@ -131,7 +131,7 @@ def test_with_noise_unvisited_rows_spread_alike():
         agent, state, replay = prepared("ensemble_langevin_dqn", mode, members=4)
         before = state.params[0] if mode == "dense" else state.params[0].rows.value
         state = learn_many(agent, key(3), state, replay, jnp.int32(400))
-        dense = state.params if mode == "dense" else row_learning.dense_params(agent, key(4), state)
+        dense = state.params if mode == "dense" else row_state.dense_params(agent, key(4), state)
         unreachable = [r * DEPTH + c for r in range(DEPTH) for c in range(r + 1, DEPTH)]
         moved = np.asarray(dense[0] - before)[:, unreachable]
         spread[mode] = moved.var()
@@ -154,7 +154,7 @@ def test_attending_makes_acting_and_learning_see_one_value():
 
 
 def test_rows_sleep_where_it_is_exact_and_pays():
-    large, small = IndexSpace(row_learning.PAYS_FROM), IndexSpace(row_learning.PAYS_FROM - 1)
+    large, small = IndexSpace(row_state.PAYS_FROM), IndexSpace(row_state.PAYS_FROM - 1)
     ensemble = langevin_dqn.preset("ensemble_langevin_dqn")
 
     def sleeps(config, space):

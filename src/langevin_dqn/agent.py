@@ -20,7 +20,7 @@ import jax.numpy as jnp
 import optax
 from jax import lax
 
-from langevin_dqn import networks, replay, row_learning
+from langevin_dqn import networks, replay, row_learning, row_state
 from langevin_dqn.config import AgentConfig
 from langevin_dqn.environments.base import ArraySpace, IndexSpace, Space
 from langevin_dqn.errors import UserError
@@ -147,7 +147,7 @@ class Agent:
             updates=jnp.int32(0),
             nonfinite_update=jnp.int32(0),
         )
-        return row_learning.put_to_sleep(self, state) if self.structure.sleeping_rows else state
+        return row_state.put_to_sleep(self, state) if self.structure.sleeping_rows else state
 
     def init_replay(self, space: Space, num_actions: int, capacity: int | None = None) -> Replay:
         """Empty buffers; ``capacity`` may be less than the configuration's to save memory."""
@@ -191,7 +191,7 @@ class Agent:
             return jax.tree.map(lambda x: x[member], tree)
 
         if self.structure.sleeping_rows and self.network.head is not None:
-            row = row_learning.awake_row(self, key, state, member, obs)
+            row = row_state.awake_row(self, key, state, member, obs)
             q = self.network.head(mine(state.params[1]), row)
         else:
             q = self._member_apply(state.params, member, obs)
@@ -231,7 +231,7 @@ class Agent:
 
     def attend(self, key: jax.Array, state: AgentState, obs: jax.Array) -> AgentState:
         """Look at ``obs`` before acting on it: with sleeping rows, its row wakes up for good."""
-        return row_learning.attend(self, key, state, obs) if self.structure.sleeping_rows else state
+        return row_state.attend(self, key, state, obs) if self.structure.sleeping_rows else state
 
     # -- remembering ------------------------------------------------------------
 
@@ -474,5 +474,5 @@ def _rows_sleep(config: AgentConfig, network: Network, space: Space | None) -> b
         needs = "regularizer=0 and prior_noise=false" if is_table else "observations that are indices"
         raise UserError(f"row_updates=sleeping needs {needs}", "use row_updates=dense")
     return config.row_updates == "sleeping" or (
-        config.row_updates == "auto" and exact and space is not None and row_learning.pays(space)
+        config.row_updates == "auto" and exact and space is not None and row_state.pays(space)
     )

@@ -1,4 +1,4 @@
-"""The template's learning and acting when the first layer's rows sleep.
+"""The template's learning when the first layer's rows sleep.
 
 The same algorithm as in ``agent.py``, with the table handled by
 :mod:`langevin_dqn.optimizers.sleeping_rows` and everything behind it (``rest``) by
@@ -23,32 +23,16 @@ import optax
 from jax import lax
 
 from langevin_dqn import replay
-from langevin_dqn.environments.base import IndexSpace, Space
 from langevin_dqn.optimizers import sleeping_rows
 from langevin_dqn.optimizers.distinct import Distinct, distinct, sum_by_slot
 from langevin_dqn.optimizers.sleeping_rows import Clock, Constants, Rows, Table
+from langevin_dqn.row_state import constants_of, row_of
 
 if TYPE_CHECKING:
     from langevin_dqn.agent import Agent, AgentState
 
-#: Rows from which sleeping is faster: a dense update grows by 0.22 µs a row, a sleeping one hardly at all.
-PAYS_FROM = 600
 #: Rows per member that go to and from the workspace together.
 CHUNK = 64
-
-
-class RowOptimizer(NamedTuple):
-    """What learning needs beside the parameters; arrays lead with the members.
-
-    Attributes:
-        rest: alg4's moments for all but the table.
-        clock: the rows' clock.
-        scratch: memory to find distinct rows with.
-    """
-
-    rest: Any
-    clock: Clock
-    scratch: jax.Array
 
 
 class Workspace(NamedTuple):
@@ -85,22 +69,6 @@ class Reads(NamedTuple):
     copies: jax.Array
 
 
-def pays(space: Space) -> bool:
-    """True where touching only the rows read is faster than a step for all of them."""
-    return isinstance(space, IndexSpace) and space.n >= PAYS_FROM
-
-
-def put_to_sleep(agent: "Agent", state: "AgentState") -> "AgentState":
-    """A fresh state with the table's rows ready to sleep."""
-    rows, rest = state.params
-    target_rows, target_rest = state.target
-    table, clock = jax.vmap(sleeping_rows.init)(rows, target_rows)
-    optimizer = RowOptimizer(
-        rest=jax.vmap(agent.optimizer().init)(rest), clock=clock, scratch=jnp.full(rows.shape[:2], -1, jnp.int32)
-    )
-    return state._replace(params=(table, rest), target=(None, target_rest), optimizer=optimizer)
-
-
 def learn_many(
     agent: "Agent", key: jax.Array, state: "AgentState", buffer: replay.Replay, count: jax.Array
 ) -> "AgentState":
@@ -122,44 +90,6 @@ def learn_many(
     return lax.while_loop(lambda carry: carry[0] < count, some, start)[1]
 
 
-def attend(agent: "Agent", key: jax.Array, state: "AgentState", obs: jax.Array) -> "AgentState":
-    """Wake the acting member's row for ``obs``, so that what it acts on is what it will learn from."""
-    table, rest = state.params
-    constants, clock = _constants(agent), _clock_of(state, state.member)
-    sync_key, now_key = jax.random.split(key)
-    place = (state.member, _row(table, obs)[None])
-    rows = _woken(constants, clock, sync_key, table.rows.take(place), clock.sync)
-    target = table.target.at[place].set(sleeping_rows.target_of(clock, rows, table.target[place]))
-    # What was written is read back: a compiler that may still read a table after writing to it copies it first.
-    rows = rows._replace(value=jnp.where((rows.time <= clock.sync)[:, None], target[place], rows.value))
-    rows = _woken(constants, clock, now_key, rows, clock.now)
-    woken = table.rows._replace(
-        time=table.rows.time.at[place].set(rows.time), value=table.rows.value.at[place].set(rows.value)
-    )
-    return state._replace(params=(Table(woken, target), rest))
-
-
-def awake_row(
-    agent: "Agent", key: jax.Array | None, state: "AgentState", member: jax.Array, obs: jax.Array
-) -> jax.Array:
-    """A member's row for ``obs`` as of now, or its mean where there is no key. The state does not remember the draw."""
-    table, _ = state.params
-    constants, clock = _constants(agent), _clock_of(state, member)
-    if key is None:
-        key, constants = jax.random.key(0), constants._replace(noisy=False)
-    rows = table.rows.take((member, _row(table, obs)[None]))
-    return _woken(constants, clock, key, rows, clock.now).value[0]
-
-
-def dense_params(agent: "Agent", key: jax.Array, state: "AgentState") -> Any:
-    """Every member's parameters as of now, as the network takes them."""
-    table, rest = state.params
-    constants = _constants(agent)
-    keys = jax.random.split(key, agent.structure.members)
-    flush = jax.vmap(lambda clock, key, table: sleeping_rows.flush(constants, clock, key, table)[0])
-    return flush(state.optimizer.clock, keys, table).rows.value, rest
-
-
 def _workspace(agent: "Agent", state: "AgentState") -> Workspace:
     table, s = state.params[0], agent.structure
     reads = 2 * s.block * s.batch_size
@@ -171,12 +101,12 @@ def _workspace(agent: "Agent", state: "AgentState") -> Workspace:
 
 def _learn_block(agent: "Agent", key, state: "AgentState", work: Workspace, buffer: replay.Replay, first, length):
     """``length`` updates, the last of which may copy the target."""
-    s, constants = agent.structure, _constants(agent)
+    s, constants = agent.structure, constants_of(agent)
     keys = jax.vmap(lambda i: jax.random.split(jax.random.fold_in(key, first + i), 3))(jnp.arange(s.block))
     batch, sizes = jax.vmap(lambda key: agent.minibatches(key, buffer))(keys[:, 0])
     num_data = sizes[0]
     used = jnp.where(jnp.arange(s.block) < length, jnp.arange(s.block), 0)  # do not read for updates not made
-    rows = _row(state.params[0], jnp.stack([batch.obs[used], batch.next_obs[used]]))
+    rows = row_of(state.params[0], jnp.stack([batch.obs[used], batch.next_obs[used]]))
     by_member = jnp.moveaxis(rows, 2, 0).reshape(s.members, -1)
     found, scratch = jax.vmap(distinct)(by_member, state.optimizer.scratch)
     clock = jax.vmap(
@@ -222,7 +152,7 @@ def _reads(agent: "Agent", state: "AgentState", work: Workspace, found: Distinct
 def _borrow(agent: "Agent", key: jax.Array, state: "AgentState", work: Workspace, reads: Reads):
     """Bring the rows to the last copy of the target, in the workspace, and look at them with the target network."""
     (table, rest), target_rest = state.params, state.target[1]
-    clock, constants = state.optimizer.clock, _constants(agent)
+    clock, constants = state.optimizer.clock, constants_of(agent)
     heads = jax.vmap(_head(agent))
     flat = _flat(table)
 
@@ -231,16 +161,9 @@ def _borrow(agent: "Agent", key: jax.Array, state: "AgentState", work: Workspace
         place = _chunk(reads.places, chunk)
         rows = stale.take(place)
 
-        def woken():
-            z = jax.vmap(lambda place: sleeping_rows.draw(constants, key, place, rows.width))(place)
-            wake = jax.vmap(lambda clock, rows, z: sleeping_rows.wake(constants, clock, rows, clock.sync, z))
-            return wake(clock, rows, z).value
-
-        # In a branch of its own, what is drawn is kept; a compiler that sees it used twice draws it twice.
         asleep = (rows.time < clock.sync[:, None]).any()
-        rows = rows._replace(
-            value=lax.cond(asleep, woken, lambda: rows.value), time=jnp.maximum(rows.time, clock.sync[:, None])
-        )
+        value = _woken_if(asleep, constants, clock, key, rows, place, clock.sync)
+        rows = rows._replace(value=value, time=jnp.maximum(rows.time, clock.sync[:, None]))
         seen = lax.cond(
             reads.fresh, lambda: rows.value, lambda: jax.vmap(sleeping_rows.target_of)(clock, rows, noted[place])
         )
@@ -266,7 +189,7 @@ def _borrow(agent: "Agent", key: jax.Array, state: "AgentState", work: Workspace
 
 def _update(agent: "Agent", key, state: "AgentState", work: Workspace, places, batch, goal, slot, num_data):
     """alg2 for every member."""
-    s, constants = agent.structure, _constants(agent)
+    s, constants = agent.structure, constants_of(agent)
     table, rest = state.params
     optimizer, clock = state.optimizer, state.optimizer.clock
     now_key, rest_key = jax.random.split(key)
@@ -275,15 +198,8 @@ def _update(agent: "Agent", key, state: "AgentState", work: Workspace, places, b
     place = slot + slots * jnp.arange(members)[:, None]
     rows = flat.take(place)
 
-    def woken():
-        z = jax.vmap(lambda place: sleeping_rows.draw(constants, now_key, place, width))(places.reshape(-1)[place])
-        return jax.vmap(lambda clock, rows, z: sleeping_rows.wake(constants, clock, rows, clock.now, z))(
-            clock, rows, z
-        ).value
-
-    # In a branch of its own, what is drawn is kept; a compiler that sees it used twice draws it twice.
-    value = lax.cond(_one(clock).now > _one(clock).sync, woken, lambda: rows.value)
-
+    behind = _one(clock).now > _one(clock).sync
+    value = _woken_if(behind, constants, clock, now_key, rows, places.reshape(-1)[place], clock.now)
     head = _head(agent)
 
     def mean_loss(rest, value, goal, batch):
@@ -311,6 +227,18 @@ def _update(agent: "Agent", key, state: "AgentState", work: Workspace, places, b
     return state, work._replace(rows=rows, scratch=scratch)
 
 
+def _woken_if(asleep, constants: Constants, clock: Clock, key, rows: Rows, places, until) -> jax.Array:
+    """Every member's rows at ``until``, each with the draw of its place in the table, if any is asleep."""
+
+    def woken():
+        z = jax.vmap(lambda place: sleeping_rows.draw(constants, key, place, rows.width))(places)
+        wake = jax.vmap(lambda clock, rows, until, z: sleeping_rows.wake(constants, clock, rows, until, z))
+        return wake(clock, rows, until, z).value
+
+    # In a branch of its own, what is drawn is kept; a compiler that sees it used twice draws it twice.
+    return lax.cond(asleep, woken, lambda: rows.value)
+
+
 def _give_back(state: "AgentState", work: Workspace, reads: Reads) -> tuple["AgentState", Workspace]:
     table, rest = state.params
 
@@ -330,20 +258,6 @@ def _copy_target(agent: "Agent", state: "AgentState") -> "AgentState":
     clock = state.optimizer.clock
     clock = clock._replace(sync=jnp.where(copies, clock.now, clock.sync))
     return state._replace(target=(None, target_rest), optimizer=state.optimizer._replace(clock=clock))
-
-
-def _woken(constants: Constants, clock: Clock, key: jax.Array, rows: Rows, until: jax.Array) -> Rows:
-    """A single row brought to ``until``."""
-    z = sleeping_rows.draw(constants, key, jnp.zeros(1), rows.width)
-    return sleeping_rows.wake(constants, clock, rows, until, z)
-
-
-def _clock_of(state: "AgentState", member: jax.Array) -> Clock:
-    return jax.tree.map(lambda x: x[member], state.optimizer.clock)
-
-
-def _row(table: Table, obs: jax.Array) -> jax.Array:
-    return jnp.minimum(obs, table.target.shape[-2] - 1)
 
 
 def _head(agent: "Agent"):
@@ -372,7 +286,7 @@ def _set_chunk(tree: Any, chunk: jax.Array, new: Any) -> Any:
 
 def _flush_if_due(agent: "Agent", key: jax.Array, state: "AgentState") -> "AgentState":
     """A loop of at most one turn: unlike ``cond``, it leaves the table where it is when nothing is due."""
-    constants = _constants(agent)
+    constants = constants_of(agent)
 
     def flush(carry):
         table, clock = carry
@@ -391,8 +305,3 @@ def _flush_if_due(agent: "Agent", key: jax.Array, state: "AgentState") -> "Agent
 def _one(clock: Clock) -> Clock:
     """The first member's clock; all members make their updates together."""
     return jax.tree.map(lambda x: x[0], clock)
-
-
-def _constants(agent: "Agent") -> Constants:
-    h, s = agent.hyper, agent.structure
-    return Constants(h.learning_rate, h.adam_b1, h.adam_b2, h.adam_eps, s.debiased_drift, s.noisy)

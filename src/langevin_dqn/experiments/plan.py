@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from langevin_dqn import row_learning
+from langevin_dqn import row_state
 from langevin_dqn.environments import make_env
 from langevin_dqn.environments.base import IndexSpace
 from langevin_dqn.experiments.figure import Figure
@@ -51,7 +51,7 @@ def at_most(job: Job) -> float:
     config, environment = preset(job.agent, job.preset, **job.changes), make_env(job.env)
     space = environment.observation_space
     rows = space.n if isinstance(space, IndexSpace) else 0
-    if row_learning.pays(space) and not config.regularizer:
+    if row_state.pays(space) and not config.regularizer:
         rows = min(rows, _ASLEEP)
     noisy = config.noise_variance > 0
     update = _NETWORK + _NOISE * noisy + (_NOISY_ROW if noisy else _ROW) * rows
