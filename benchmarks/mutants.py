@@ -158,8 +158,8 @@ MUTANTS = {
     ),
     "blocks: stale target values": (
         BLOCKS,
-        "reads.fresh, _chunk(rows.value, chunk), _chunk(target, chunk)",
-        "reads.fresh, _chunk(target, chunk), _chunk(target, chunk)",
+        "reads.fresh, lambda: rows.value,",
+        "reads.fresh, lambda: noted[place],",
         T_BLOCKS,
     ),
     "blocks: targets never noted": (
@@ -170,8 +170,8 @@ MUTANTS = {
     ),
     "blocks: targets never recalled": (
         BLOCKS,
-        "recalled = jnp.where(reads.fresh, 0, reads.chunks)",
-        "recalled = 0 * reads.chunks",
+        "lambda: jax.vmap(sleeping_rows.target_of)(clock, rows, noted[place])",
+        "lambda: rows.value",
         T_BLOCKS,
     ),
     "blocks: rows not given back": (
