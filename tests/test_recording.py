@@ -2,6 +2,8 @@
 
 import dataclasses
 import json
+from functools import partial
+from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -11,9 +13,11 @@ import pytest
 import langevin_dqn
 from langevin_dqn import UserError, compiled_training, recording
 from langevin_dqn import schedule as schedules
+from langevin_dqn.environments.base import IndexSpace
 from langevin_dqn.optimizers import noise
+from langevin_dqn.presets import preset
 from langevin_dqn.recording import WINDOW
-from langevin_dqn.results import SpreadMaps
+from langevin_dqn.results import Result, SpreadMaps
 from langevin_dqn.runners import Job
 from langevin_dqn.store import Store, key_of
 
@@ -21,22 +25,25 @@ SEA = "deep_sea:depth=4"
 SMALL = {"hidden": (5, 5), "updates_per_step": 2}
 
 
-@pytest.mark.parametrize(
-    ("agent", "preset", "changes"),
-    [
-        ("langevin_dqn", "released", {}),
-        ("ensemble_langevin_dqn", "released", {"members": 3}),  # its prior moves
-        ("boot_dqn", "paper", {"members": 3}),
-        ("dqn", "paper", {"update_timing": "within"}),
-    ],
-)
-def test_returns_are_the_same_to_the_bit(agent, preset, changes):
-    run = {"seed": 1, "episodes": 30, "preset": preset, "keep_agent": True, **SMALL, **changes}
-    without, with_record = (langevin_dqn.train(agent, SEA, record=record, **run) for record in (None, "q"))
-    assert without.record is None
-    assert with_record.returns.tobytes() == without.returns.tobytes()
-    ours, theirs = (jax.tree.leaves(result.trained.state) for result in (with_record, without))
+def with_and_without(agent, **changes):
+    run = {"seed": 3, "episodes": 25, "keep_agent": True, **SMALL, **changes}
+    return [langevin_dqn.train(agent, SEA, record=record, **run) for record in ("q", None)]
+
+
+def assert_same_bits(recorded, plain):
+    assert plain.record is None
+    assert recorded.returns.tobytes() == plain.returns.tobytes()
+    ours, theirs = (jax.tree.leaves(result.trained.state) for result in (recorded, plain))
     assert all(a.tobytes() == b.tobytes() for a, b in zip(ours, theirs, strict=True))
+
+
+def test_a_record_changes_no_bit():
+    assert_same_bits(*with_and_without("langevin_dqn", preset="released"))
+
+
+@pytest.mark.usefixtures("quick_compilation")
+def test_nor_where_updates_come_within_episodes():
+    assert_same_bits(*with_and_without("boot_dqn", members=2, update_timing="within"))
 
 
 def test_nothing_recorded_is_nothing_compiled():
@@ -81,46 +88,65 @@ def looked_at(agent, environment, config, key, episodes):
     return np.array(q), np.array(seen)
 
 
-@pytest.mark.parametrize(("agent_name", "members"), [("langevin_dqn", 1), ("ensemble_langevin_dqn", 2)])
-def test_a_map_is_the_spread_of_what_was_acted_on(agent_name, members):
-    run = {"preset": "released", "members": members, **SMALL}
-    record = langevin_dqn.train(agent_name, SEA, seed=3, episodes=25, record="q", **run).record
-    environment, config = langevin_dqn.make_env(SEA), langevin_dqn.preset(agent_name, run.pop("preset"), **run)
+@pytest.mark.usefixtures("quick_compilation")
+def test_a_map_is_the_spread_of_what_was_acted_on():
+    """An ensemble whose priors move too: whoever acts is recorded, and no bit changes."""
+    changes = {"members": 2, "min_replay_size": 0}
+    recorded, plain = with_and_without("ensemble_langevin_dqn", preset="released", **changes)
+    assert_same_bits(recorded, plain)
+    environment, config = langevin_dqn.make_env(SEA), recorded.config
     agent = langevin_dqn.make_agent(config, space=environment.observation_space)
     q, seen = looked_at(agent, environment, config, jax.random.key(3, impl=noise.PRNG), 20)
+    record = recorded.record
     assert record.episodes.tolist() == [10, 20]
     for place, last in enumerate(record.episodes):
-        np.testing.assert_allclose(record.spread[place], q[last - WINDOW : last].std(0), rtol=2e-3, atol=1e-5)
+        np.testing.assert_allclose(record.spread[place], q[last - WINDOW : last].std(0), rtol=1e-3, atol=1e-5)
         np.testing.assert_array_equal(record.visits[place], seen[last - 1])
     assert record.visits[1, 0] == 19  # every episode so far began there
 
 
-def test_room_is_bounded_and_the_stride_doubles(monkeypatch):
-    """What a run keeps when it has little room is a part of what it keeps when it has much."""
-    run = {"seed": 0, "episodes": 100, "record": "q", **SMALL}
-    all_maps = langevin_dqn.train("langevin_dqn", SEA, **run).record
-    assert all_maps.episodes.tolist() == list(range(10, 101, 10))
-    monkeypatch.setattr(recording, "MAX_MAPS", 4)
-    jax.clear_caches()
-    few = langevin_dqn.train("langevin_dqn", SEA, **run).record
-    jax.clear_caches()
-    assert few.episodes.tolist() == [40, 80]  # 10 to 40 by tens, then to 80 by twenties, then by forties
-    np.testing.assert_array_equal(few.spread, all_maps.spread[[3, 7]])
-    np.testing.assert_array_equal(few.visits, all_maps.visits[[3, 7]])
-
-
-@pytest.mark.parametrize(("episodes", "maps"), [(9, 0), (10, 1), (19, 1)])
-def test_maps_of_short_runs(episodes, maps):
-    record = langevin_dqn.train("dqn", SEA, episodes=episodes, record="q", **SMALL).record
-    assert record.spread.shape == (maps, 16, 2)
-    assert record.visits.shape == (maps, 16)
-
-
+@pytest.mark.usefixtures("quick_compilation")
 def test_an_episode_that_the_budget_cuts_off_has_no_map():
     cut = langevin_dqn.train("dqn", SEA, steps=4 * 9 + 2, record="q", **SMALL)
     assert cut.episodes == 9
     assert len(cut.record.episodes) == 0
-    assert len(langevin_dqn.train("dqn", SEA, steps=4 * 10, record="q", **SMALL).record.episodes) == 1
+
+
+class Said(NamedTuple):
+    """An agent's state that says what its Q is: ``episode`` squared, times one more than the state and action."""
+
+    episode: jax.Array
+    member: int = 0
+
+
+class Sayer:
+    def member_values(self, state, member, obs):
+        return state.episode.astype(float) ** 2 * (1 + obs + jnp.arange(2))
+
+
+@partial(jax.jit, static_argnums=0)
+def recorded_after(episodes):
+    def one(i, recorder):
+        recorder = recording.look(Sayer(), recorder, Said(i + 1))
+        return recorder._replace(visits=recorder.visits.at[1].add(1))
+
+    return jax.lax.fori_loop(0, episodes, one, recording.init(IndexSpace(3), 2))
+
+
+@pytest.mark.parametrize("episodes", [9, 10, 19, 40, 41, 80, 81, 100])
+def test_room_is_bounded_and_the_stride_doubles(monkeypatch, episodes):
+    """With room for four maps: by tens up to 40, by twenties up to 80, then by forties."""
+    monkeypatch.setattr(recording, "MAX_MAPS", 4)
+    recorded_after.clear_cache()
+    record = recording.maps_of(recorded_after(episodes), episodes)
+    stride = 10 if episodes <= 40 else 20 if episodes <= 80 else 40
+    assert record.episodes.tolist() == list(range(stride, episodes + 1, stride))
+    maps = len(record.episodes)
+    assert (record.spread.shape, record.visits.shape) == ((maps, 3, 2), (maps, 3))
+    for place, last in enumerate(record.episodes):
+        spread = np.std(np.arange(last - WINDOW + 1, last + 1) ** 2.0)
+        np.testing.assert_allclose(record.spread[place], spread * np.array([[1, 2], [2, 3], [3, 4]]), rtol=1e-5)
+        assert record.visits[place].tolist() == [0, last - 1, 0]
 
 
 @pytest.mark.parametrize(
@@ -148,25 +174,30 @@ def made_up(maps=3, states=16, actions=2):
     )
 
 
-@pytest.mark.parametrize("episodes", [35, 5])
-def test_a_record_comes_back_from_the_store(tmp_path, episodes):
-    job = Job("dqn", SEA, 0, episodes, changes=SMALL, record="q")
-    result = job.run()
-    Store(tmp_path).put(job, result)
+def result_of(job, record):
+    config = preset(job.agent, job.preset, **job.changes)
+    returns = np.zeros(job.episodes, np.float32)
+    return Result("dqn", job.env, job.seed, job.preset, config, 0.99, returns, 0, 1.0, record=record)
+
+
+@pytest.mark.parametrize("maps", [3, 0])
+def test_a_record_comes_back_from_the_store(tmp_path, maps):
+    job, record = Job("dqn", SEA, 0, 35, record="q"), made_up(maps)
+    Store(tmp_path).put(job, result_of(job, record))
     found = Store(tmp_path).get(job).record
-    for name, values in vars(result.record).items():
+    for name, values in vars(record).items():
         back = getattr(found, name)
         assert (back.shape, back.dtype, back.tobytes()) == (values.shape, values.dtype, values.tobytes())
 
 
 def test_runs_with_and_without_a_record_share_a_store(tmp_path):
-    plain = Job("dqn", SEA, 0, 12, changes=SMALL)
+    plain = Job("dqn", SEA, 0, 35)
     recorded = dataclasses.replace(plain, record="q")
-    for job in (plain, recorded):
-        Store(tmp_path).put(job, job.run())
+    Store(tmp_path).put(plain, result_of(plain, None))
+    Store(tmp_path).put(recorded, result_of(recorded, made_up()))
     assert Store(tmp_path).get(plain).record is None
     assert Store(tmp_path).get(recorded).record is not None
-    assert Store(tmp_path).load().height == 2
+    assert {str(found) for found in Store(tmp_path).load()["record_episodes"].to_list()} == {"None", "[10, 20, 30]"}
 
 
 def test_a_record_names_a_run_only_where_there_is_one():
