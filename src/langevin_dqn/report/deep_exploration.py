@@ -37,15 +37,15 @@ def draw(measured: Mapping[str, Sequence[Times]], path: str | Path, caption: str
     budget = max(t.budget for series in measured.values() for t in series)
     with plt.rc_context({"font.size": 9, "axes.spines.top": False, "axes.spines.right": False}):
         figure, axes = plt.subplots(figsize=(5.5, 4.4), layout="constrained")
-        _law(axes, np.arange(depths[0], depths[-1] + 1), 60 * budget)
+        _law(axes, np.arange(depths[0], depths[-1] + 1), 20 * budget)
         for place, (name, series) in enumerate(measured.items()):
-            _series(axes, name, series, shift=0.12 * (place - (len(measured) - 1) / 2))
+            _series(axes, name, series, shift=0.16 * (place - (len(measured) - 1) / 2))
         axes.axhline(budget, color="0.6", lw=0.7)
         axes.annotate(
             f"budget: {budget:,} episodes; ↑ median beyond it",
             (1, budget), xycoords=("axes fraction", "data"), va="bottom", ha="right", size=7, color="0.35",
         )  # fmt: skip
-        axes.set(yscale="log", xlabel="depth N of the sea", ylabel="episodes", ylim=(0.8, 60 * budget))
+        axes.set(yscale="log", xlabel="depth N of the sea", ylabel="episodes", ylim=(0.8, 20 * budget))
         axes.set_xticks(depths if len(depths) < 12 else depths[::2])
         axes.grid(axis="y", color="0.9", lw=0.6)
         figure.legend(loc="outside upper center", ncols=2, frameon=False, fontsize=7.5)

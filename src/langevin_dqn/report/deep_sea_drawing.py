@@ -29,7 +29,8 @@ def draw(path: str | Path, depth: int = 8) -> Path:
     from matplotlib.patches import Rectangle
 
     with plt.rc_context({"font.size": 9, "hatch.linewidth": 0.5}):
-        figure, axes = plt.subplots(figsize=(5.5, 3.5), layout="constrained")
+        figure = plt.figure(figsize=(5.5, 3.5))
+        axes = figure.add_axes((0.115, 0.13, 0.53, 0.833))
         for row in range(depth):
             for column in range(depth):
                 reached = column <= row
@@ -51,7 +52,7 @@ def draw(path: str | Path, depth: int = 8) -> Path:
         axes.set(xlabel="column", ylabel="row = time step")
         axes.tick_params(length=0)
         axes.spines[:].set_visible(False)
-        figure.legend(handles=_legend(depth), loc="outside right center", frameon=False, fontsize=8, handlelength=1.6)
+        figure.legend(handles=_legend(depth), loc="center right", frameon=False, fontsize=8, handlelength=1.6)
         figure.savefig(path, dpi=200)
         plt.close(figure)
     return path
