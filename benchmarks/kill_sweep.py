@@ -96,23 +96,29 @@ class Sweep:
     def stored(self) -> int:
         return sum(1 for _ in self.folder.glob("v*/*.parquet"))
 
-    def wait(self, seconds: float, until=lambda: False) -> None:
+    def wait(self, seconds: float = 600, until=lambda: False) -> None:
         end = time.monotonic() + seconds
         while self.driver.poll() is None and time.monotonic() < end and not until():
             time.sleep(0.001)
 
 
-def disturb(sweep: Sweep, args: Args, span: float) -> tuple[Counter, float]:
-    """Kill ``args.kills`` times; how often whom, and the longest that a worker outlived its driver."""
+def disturb(sweep: Sweep, args: Args, first: float, each: float) -> tuple[Counter, float]:
+    """Kill ``args.kills`` times; how often whom, and the longest that a worker outlived its driver.
+
+    Half of the moments follow a stored run closely, so that the sweep gets on; the others fall anywhere.
+    """
     rng, count, longest = random.Random(args.seed), Counter(), 0.0
     sweep.start()
     while count.total() < args.kills:
         victim = rng.choice(["worker", "driver", "writer"])
+        stored, unfinished = sweep.stored(), sweep.unfinished()
         if victim == "writer":
-            left = sweep.unfinished()
-            sweep.wait(3 * span, until=lambda left=left: sweep.unfinished() - left)
+            sweep.wait(until=lambda before=unfinished: sweep.unfinished() - before)
+        elif rng.random() < 0.5 and stored < args.runs - 2:
+            sweep.wait(until=lambda before=stored: sweep.stored() > before)
+            sweep.wait(rng.uniform(0, 2 * each))
         else:
-            sweep.wait(rng.uniform(0, span))
+            sweep.wait(rng.uniform(0, first))
         if sweep.driver.poll() is not None:
             raise SystemExit(f"the sweep was over after {count.total()} kills; give it more --runs")
         workers = sweep.workers()
@@ -140,9 +146,9 @@ def pace(sweep: Sweep) -> tuple[float, float]:
     """Seconds to the first stored run, and from there to the second."""
     start = time.monotonic()
     sweep.start()
-    sweep.wait(600, until=sweep.stored)
+    sweep.wait(until=sweep.stored)
     first = time.monotonic() - start
-    sweep.wait(600, until=lambda: sweep.stored() > 1)
+    sweep.wait(until=lambda: sweep.stored() > 1)
     sweep.end()
     return first, time.monotonic() - start - first
 
@@ -158,8 +164,7 @@ def main(args: Args) -> int:
         try:
             alone.start()  # compiles, too
             alone.driver.wait()
-            first, each = pace(again)
-            count, longest = disturb(killed, args, span=first + 2 * each)
+            count, longest = disturb(killed, args, *pace(again))
             killed.driver.wait()
         finally:
             for sweep in sweeps:

@@ -1,5 +1,7 @@
 """Three programs for every runner, compiled once between them."""
 
+import os
+
 import jax
 import pytest
 from jax.experimental.compilation_cache import compilation_cache
@@ -56,3 +58,13 @@ def assert_same(in_threads):
         assert {index: bytes_of(result) for index, result in pairs} == in_threads
 
     return check
+
+
+@pytest.fixture
+def settings_of_a_worker(monkeypatch, tmp_path):
+    """What ``odd_jobs.Looks`` should see, where this process has none of it."""
+    for name in ("OMP_NUM_THREADS", "XLA_FLAGS", "JAX_COMPILATION_CACHE_DIR"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    yield f"1 --xla_cpu_multi_thread_eigen=false {tmp_path}/langevin_dqn/xla"
+    assert "XLA_FLAGS" not in os.environ

@@ -2,7 +2,6 @@
 
 import os
 import signal
-import sys
 import time
 from dataclasses import dataclass
 from pathlib import Path
@@ -57,11 +56,13 @@ class Talkative(Job):
 
 
 class Looks(Job):
-    """Tells what the worker's environment was before JAX."""
+    """Tells the worker's settings. JAX knows the folder only if it was named before JAX started."""
 
     def run(self, progress=None):
-        started = "jax" in sys.modules
-        return made_up(self, diverged=f"{os.environ['OMP_NUM_THREADS']} {os.environ['XLA_FLAGS']} {started}")
+        import jax
+
+        seen = [os.environ["OMP_NUM_THREADS"], os.environ["XLA_FLAGS"], jax.config.jax_compilation_cache_dir]
+        return made_up(self, diverged=" ".join(map(str, seen)))
 
 
 @dataclass(frozen=True)

@@ -36,7 +36,7 @@ def test_a_job_that_fails_fails_alone():
     assert {index: outcomes[index].returns.tolist() for index in (0, 3)} == {0: [1], 3: [4]}
     dead, raised = outcomes[1], outcomes[2]
     assert isinstance(dead, Failure)
-    assert str(dead).startswith("dqn on probe_value, seed 2: its worker died 2 times, last by SIGKILL")
+    assert str(dead).startswith("dqn on probe_value, seed 2: attempt 2 of 2 died by SIGKILL")
     assert isinstance(raised, Failure)
     assert str(raised) == "dqn on probe_value, seed 3: RuntimeError: no luck"
     assert "odd_jobs.py" in raised.details
@@ -71,12 +71,9 @@ def test_progress_is_heard_now_and_then():
     assert all(index == 0 and result.episodes == 1 for index, result in heard)
 
 
-def test_a_worker_has_one_thread_before_jax_starts(monkeypatch):
-    for name in ("OMP_NUM_THREADS", "XLA_FLAGS"):
-        monkeypatch.delenv(name, raising=False)
+def test_a_worker_has_its_settings_before_jax_starts(settings_of_a_worker):
     ((_, result),) = run_in_processes([some(odd_jobs.Looks)])
-    assert result.diverged == "1 --xla_cpu_multi_thread_eigen=false False"
-    assert "XLA_FLAGS" not in os.environ
+    assert result.diverged == settings_of_a_worker
 
 
 def script(body, folder):

@@ -9,7 +9,8 @@ import odd_jobs
 import pytest
 
 from langevin_dqn import UserError
-from langevin_dqn.runners import Failure, run_on_ray
+from langevin_dqn.runners import Failure, run_on_ray, worker
+from langevin_dqn.training import ALGORITHM_VERSION
 
 ray = pytest.importorskip("ray")
 from ray.cluster_utils import Cluster  # noqa: E402
@@ -60,9 +61,26 @@ def test_a_job_that_fails_fails_alone(cluster):
     assert str(outcomes[1]) == "dqn on probe_value, seed 2: RuntimeError: no luck"
 
 
-def test_a_users_mistake_is_raised(cluster):
-    with pytest.raises(UserError, match="do it right"):
-        list(run_on_ray([some(odd_jobs.Mistaken), some(odd_jobs.Quick)], address=cluster.address))
+def test_a_users_mistake_is_raised_and_a_callers_cluster_kept(cluster):
+    ray.init(address=cluster.address, log_to_driver=False)
+    try:
+        with pytest.raises(UserError, match="do it right"):
+            list(run_on_ray([some(odd_jobs.Mistaken), some(odd_jobs.Quick)]))
+        assert ray.is_initialized()
+    finally:
+        ray.shutdown()
+
+
+def test_a_task_on_this_machine_has_its_settings_before_jax_starts(settings_of_a_worker):
+    ((_, result),) = run_on_ray([some(odd_jobs.Looks)], workers=1)
+    assert result.diverged == settings_of_a_worker
+    assert not ray.is_initialized()
+
+
+def test_a_node_with_another_version_of_the_algorithm_is_told():
+    outcome = worker.task(some(odd_jobs.Quick), ALGORITHM_VERSION + 1)
+    assert isinstance(outcome, UserError)
+    assert "the same version" in outcome.hint
 
 
 def closed_port():

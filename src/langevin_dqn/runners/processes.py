@@ -124,7 +124,7 @@ def run_in_processes(
                     if waiting:
                         hire()
                     if not again:
-                        yield index, Failure(jobs[index], f"its worker died {deaths[index]} times, last {value}")
+                        yield index, Failure(jobs[index], f"attempt {deaths[index]} of {retries + 1} died {value}")
     finally:
         for member in crew.values():
             member.process.kill()

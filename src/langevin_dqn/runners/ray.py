@@ -11,11 +11,11 @@ from contextlib import contextmanager
 from types import ModuleType
 from typing import Any
 
-from langevin_dqn import machine
 from langevin_dqn.environments.mnist_files import VARIABLE
 from langevin_dqn.errors import UserError
 from langevin_dqn.results import Result
-from langevin_dqn.runners.job import Failure, Job, attempt, available_cores
+from langevin_dqn.runners import worker
+from langevin_dqn.runners.job import Failure, Job, available_cores
 from langevin_dqn.training import ALGORITHM_VERSION
 
 _REACH_SECONDS = 5.0
@@ -44,7 +44,7 @@ def run_on_ray(
         retries: how often a job is begun again after its process or node died.
     """
     with _cluster(address, workers) as ray:
-        task = ray.remote(num_cpus=1, max_retries=retries, runtime_env={"env_vars": _environment()})(_run)
+        task = ray.remote(num_cpus=1, max_retries=retries, runtime_env={"env_vars": _environment()})(worker.task)
         waiting = iter(range(len(jobs)))
         running: dict[Any, int] = {}
         try:
@@ -64,19 +64,6 @@ def run_on_ray(
         finally:
             for reference in running:
                 ray.cancel(reference, force=True)
-
-
-def _run(job: Job, version: int) -> Any:
-    """The task: what came of a job, as a value."""
-    machine.prepare()
-    from langevin_dqn.training import ALGORITHM_VERSION as OURS
-
-    if version != OURS:
-        return UserError(
-            f"a node has version {OURS} of the algorithm, and its caller version {version}",
-            "install the same version of langevin-dqn on every node",
-        )
-    return attempt(job)
 
 
 def _outcome(ray: ModuleType, reference: Any, job: Job) -> Result | Failure:

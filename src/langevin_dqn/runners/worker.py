@@ -1,6 +1,7 @@
-"""What a worker process does: take a job, run it, send back what came of it, again.
+"""What worker processes and Ray's tasks do: run a job, send back what came of it.
 
-It writes no files, so it may be killed at any time. When its parent is gone, so is it.
+They write no files, so they may be killed at any time. Importing this starts no JAX, which
+has to find its settings made.
 """
 
 import multiprocessing
@@ -13,6 +14,7 @@ from multiprocessing.connection import Connection
 from typing import TYPE_CHECKING, Any
 
 from langevin_dqn import machine
+from langevin_dqn.errors import UserError
 from langevin_dqn.runners.job import Job, attempt
 
 if TYPE_CHECKING:
@@ -52,3 +54,16 @@ def _leave_with_parent() -> None:
     assert parent is not None
     parent.join()
     os._exit(1)
+
+
+def task(job: Job, version: int) -> Any:
+    """Run a job that came from another machine, where the algorithm had this version."""
+    machine.prepare()
+    from langevin_dqn.training import ALGORITHM_VERSION
+
+    if version != ALGORITHM_VERSION:
+        return UserError(
+            f"a node has version {ALGORITHM_VERSION} of the algorithm, its caller version {version}",
+            "install the same version of langevin-dqn on every node",
+        )
+    return attempt(job)
