@@ -35,6 +35,7 @@ class Job:
     def run(self, progress: "Callable[[Result], None] | None" = None) -> "Result":
         from langevin_dqn.training import train
 
+        _make_room(f"{self.agent} {self.env} {self.changes}")
         return train(
             self.agent,
             self.env,
@@ -47,6 +48,24 @@ class Job:
             progress=progress,
             **self.changes,
         )
+
+
+#: What was compiled for since room was made last, and how many kinds of runs may be.
+_compiled: set[str] = set()
+_MOST_COMPILED = 32
+
+
+def _make_room(kind: str) -> None:
+    """Compiled programs stay in memory, 30 MB a run of its own kind: a sweep over hundreds of kinds would fill it.
+
+    Programs that are dropped come back from the cache on disk.
+    """
+    if kind not in _compiled and len(_compiled) >= _MOST_COMPILED:
+        import jax
+
+        jax.clear_caches()
+        _compiled.clear()
+    _compiled.add(kind)
 
 
 @dataclass(frozen=True)

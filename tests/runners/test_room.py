@@ -1,0 +1,18 @@
+"""A long sweep does not keep every program it ever compiled."""
+
+import jax
+
+from langevin_dqn.runners import Job, job
+
+
+def test_programs_are_dropped_after_so_many_kinds_of_runs(monkeypatch):
+    cleared = []
+    monkeypatch.setattr(job, "_compiled", set())
+    monkeypatch.setattr(job, "_MOST_COMPILED", 2)
+    monkeypatch.setattr(jax, "clear_caches", lambda: cleared.append(True))
+    kinds = [Job("dqn", f"probe_{name}", 0, 1) for name in ("value", "action", "value", "policy", "value")]
+    seen = []
+    for run in kinds:
+        run.run()
+        seen.append(len(cleared))
+    assert seen == [0, 0, 0, 1, 1]
