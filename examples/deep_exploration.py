@@ -29,34 +29,46 @@ class Args:
     plot: Path | None = None
     """Where to write the picture; a .png gets a .pdf beside it."""
     json: Path | None = None
-    """Where to write the times."""
+    """Where the times are kept; what is there already is not measured again."""
+    no_new: bool = False
+    """Show what ``json`` has, and measure nothing."""
     quick: bool = False
     """Shallow seas, two seeds, 200 episodes: seconds instead of minutes."""
 
 
 def main(args: Args) -> None:
     machine.prepare()
-    from langevin_dqn.insight.deep_exploration import SERIES, geometric_median, measure
+    from langevin_dqn.insight.deep_exploration import SERIES, Times, geometric_median, measure
     from langevin_dqn.report import deep_exploration
 
     seeds, budget = (2, 200) if args.quick else (args.seeds, args.budget)
-    measured = {}
+    kept = json.loads(args.json.read_text()) if args.json and args.json.exists() else {}
+    measured: dict[str, list[Times]] = {}
     for name in QUICK if args.quick else SERIES:
-        started = time.perf_counter()
         count = 4 * seeds if name == "rlsvi" else seeds
-        measured[name] = measure(name, depths=QUICK[name] if args.quick else None, seeds=count, budget=budget)
-        print(f"{name}: {time.perf_counter() - started:.0f} s", file=sys.stderr)
-    print(f"| series | what | depth | median | done | times (0.69·2^N = {geometric_median(10)} at depth 10) |")
-    print("|---|---|---|---|---|---|")
+        known = [Times(t["depth"], t["budget"], tuple(t["times"])) for t in kept.get(name, [])]
+        measured[name] = []
+        for depth in QUICK[name] if args.quick else SERIES[name].depths:
+            same = [t for t in known if (t.depth, t.budget, len(t.times)) == (depth, budget, count)]
+            if not same and not args.no_new:
+                started = time.perf_counter()
+                same = measure(name, depths=[depth], seeds=count, budget=budget)
+                print(f"{name}, depth {depth}: {time.perf_counter() - started:.0f} s", file=sys.stderr)
+                kept.setdefault(name, []).append(vars(same[0]))
+                if args.json:
+                    args.json.parent.mkdir(parents=True, exist_ok=True)
+                    args.json.write_text(json.dumps(kept) + "\n")
+            measured[name] += same
+    print("| series | what | depth | 0.69·2^N | median | done | times |")
+    print("|---|---|---|---|---|---|---|")
     for name, series in measured.items():
         for t in series:
-            shown = ", ".join(str(x) for x in sorted(x for x in t.times if x is not None))
-            median = t.quantile(0.5) or f"> {budget}"
+            times = sorted(x for x in t.times if x is not None)
+            shown = ", ".join(map(str, times)) if len(times) < 10 else f"{times[0]} to {times[-1]}"
             what = SERIES[name].what.replace("_", " ")
-            print(f"| {name} | {what} | {t.depth} | {median} | {t.done} of {len(t.times)} | {shown} |")
-    if args.json:
-        args.json.parent.mkdir(parents=True, exist_ok=True)
-        args.json.write_text(json.dumps({k: [vars(t) for t in v] for k, v in measured.items()}) + "\n")
+            done = f"{t.done} of {len(t.times)}"
+            cells = (name, what, t.depth, geometric_median(t.depth), t.quantile(0.5) or f"> {budget}", done, shown)
+            print("| " + " | ".join(map(str, cells)) + " |")
     if args.plot:
         args.plot.parent.mkdir(parents=True, exist_ok=True)
         caption = f"deep sea, {seeds} seeds ({4 * seeds} for RLSVI), median and quartiles, at most {budget:,} episodes"

@@ -11,6 +11,7 @@ from langevin_dqn.report.four_states import triangles
 
 VARIANCE = np.geomspace(1e-3, 1, 48).reshape(6, 4, 2)
 MEASURED = {
+    "langevin_dqn": [],
     "dqn": [Times(4, 100, (3, 8, None)), Times(8, 100, (None, None, 20))],
     "rlsvi": [Times(4, 100, (3, 4, 5)), Times(8, 100, (30, 40, 50))],
 }
@@ -66,6 +67,9 @@ def test_medians_beyond_the_budget_are_open_markers_at_it(tmp_path, axes_of):
     found = {(line.get_marker(), y) for line in markers for y in line.get_ydata()}
     assert {("v", 8), ("v", 100), ("^", 4), ("^", 40)} == found
     assert [line.get_markerfacecolor() for line in markers].count("white") == 1
+    words = [line.get_label() for line in axes_of()[0].lines]
+    assert "tabular RLSVI, learning time" in words
+    assert "Langevin DQN, learning time" not in words  # nothing measured, nothing shown
 
 
 def test_seas_too_deep_to_draw(tmp_path):

@@ -28,6 +28,7 @@ def draw(measured: Mapping[str, Sequence[Times]], path: str | Path, caption: str
         caption: the protocol, written below the axes.
     """
     path = check_path(path)
+    measured = {name: series for name, series in measured.items() if series}
     import matplotlib
 
     matplotlib.use("Agg")
