@@ -80,9 +80,8 @@ def script(body, folder):
     """A program of its own, in a process group of its own."""
     path = Path(folder) / "script.py"
     path.write_text(f"import sys\nsys.path[:0] = {[str(HERE), *sys.path]!r}\n{body}")
-    return subprocess.Popen(
-        [sys.executable, path], stderr=subprocess.PIPE, text=True, start_new_session=True, cwd=folder
-    )
+    with (Path(folder) / "said").open("w") as said:
+        return subprocess.Popen([sys.executable, path], stderr=said, start_new_session=True, cwd=folder)
 
 
 WAITING = """
@@ -119,14 +118,15 @@ def test_workers_end_with_their_parent(tmp_path, ending):
         parent.kill()
     else:
         os.killpg(parent.pid, signal.SIGINT)  # as a terminal does
-    said = parent.communicate()[1]
+    parent.wait(20)
     wait_until(lambda: all(map(gone, pids)), 5)
-    assert said.count("Traceback") == (ending == "interrupted")  # the parent's own
+    assert (tmp_path / "said").read_text().count("Traceback") == (ending == "interrupted")  # the parent's own
 
 
 def test_a_script_without_a_guard_is_told(tmp_path):
     parent = script(WAITING.replace('if __name__ == "__main__":', "if True:"), tmp_path)
-    assert "hint: in a script, call run_in_processes under" in parent.communicate(timeout=60)[1]
+    assert parent.wait(60) == 1
+    assert "hint: in a script, call run_in_processes under" in (tmp_path / "said").read_text()
 
 
 def test_jobs_name_themselves(mix):

@@ -4,6 +4,7 @@ They write no files, so they may be killed at any time. Importing this starts no
 has to find its settings made.
 """
 
+import contextlib
 import multiprocessing
 import os
 import signal
@@ -31,9 +32,10 @@ def serve(connection: "Connection[Any, Any]", talkative: bool) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches the whole group; the parent decides
     threading.Thread(target=_leave_with_parent, daemon=True).start()
     machine.prepare()
-    connection.send((READY, None))
-    while True:
-        connection.send((OUTCOME, _attempt(connection, connection.recv(), talkative)))
+    with contextlib.suppress(OSError, EOFError):  # nobody listens any more
+        connection.send((READY, None))
+        while True:
+            connection.send((OUTCOME, _attempt(connection, connection.recv(), talkative)))
 
 
 def _attempt(connection: "Connection[Any, Any]", job: Job, talkative: bool) -> Any:
