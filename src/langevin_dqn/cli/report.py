@@ -57,8 +57,8 @@ def main(args: Args) -> int:
 
     store = Store(args.store)
     reports = summarise(store, figures().values(), args.scale)
-    for path in store.damaged:
-        _say(f"set aside a file that cannot be read: {path}")
+    for broken in store.damaged:
+        _say(f"set aside a file that cannot be read: {broken}")
     if not any(report.results for report in reports):
         which = f" of scale {args.scale}" if args.scale else ""
         raise UserError(f"{args.store} has no runs of any figure{which}", "make some with langevin-dqn reproduce")
