@@ -1,5 +1,7 @@
 """What several tests share."""
 
+import functools
+
 import jax
 import numpy as np
 import pytest
@@ -50,6 +52,29 @@ def _made_up(job):
 
 
 @pytest.fixture(scope="session")
-def made_up():
-    """A result for a job, made up."""
-    return _made_up
+def made_up_report():
+    """A figure's report from made-up runs of those of its jobs that ``keep`` lets through."""
+    from langevin_dqn.experiments import figures
+    from langevin_dqn.report.summary import FigureReport
+
+    @functools.cache
+    def report(name, scale="quick", keep=lambda job: True):
+        figure = figures()[name]
+        results = tuple(_made_up(job) for job in figure.jobs[scale] if keep(job))
+        findings = tuple((claim, claim.check(results)) for claim in figure.claims)
+        return FigureReport(figure, scale, results, len(figure.jobs[scale]), findings)
+
+    return report
+
+
+@pytest.fixture(scope="session")
+def made_up_store(tmp_path_factory):
+    """A store with made-up runs of two figures at the smallest scale."""
+    from langevin_dqn.experiments import choose
+    from langevin_dqn.store import Store
+
+    store = Store(tmp_path_factory.mktemp("made_up"))
+    for figure in choose(["fig2", "fig3"]):
+        for job in figure.jobs["quick"]:
+            store.put(job, _made_up(job))
+    return store.folder

@@ -43,10 +43,10 @@ def _table(name: str, agents: Sequence[str], reports: Sequence[FigureReport]) ->
                 fixed = tuple(getattr(result.config, field) for field in _FIXED)
                 key = (agents.index(result.agent), result.preset, fixed)
                 figures.setdefault(key, {})[report.figure.id] = None
-                values = varied.setdefault(key, {field: set() for field in _VARIED})
+                seen = varied.setdefault(key, {field: set() for field in _VARIED})
                 for field in _VARIED:
-                    values[field].add(getattr(result.config, field))
-    keys = sorted(figures, key=lambda key: (key[0], key[1], list(figures[key])))
+                    seen[field].add(getattr(result.config, field))
+    keys = sorted(figures, key=lambda key: key[0])  # figures in their order, as they came
     columns = [(label(agents[agent]), reading, ", ".join(figures[agent, reading, f])) for agent, reading, f in keys]
     rows = [(field, [Cell(_text(sorted(varied[key][field])), False) for key in keys]) for field in _VARIED]
     for place, field in enumerate(_FIXED):

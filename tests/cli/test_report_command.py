@@ -1,0 +1,150 @@
+"""``langevin-dqn report``: what it writes, what it refuses, and what it notices."""
+
+import json
+
+import pytest
+
+from langevin_dqn.experiments import figures
+
+CLAIMS = sum(len(figure.claims) for figure in figures().values())
+
+
+@pytest.fixture
+def report(langevin_dqn_command):
+    """The command; at one scale, because looking for the runs of all of them takes seconds."""
+
+    def call(*argv):
+        return langevin_dqn_command("report", *argv, *(() if "--scale" in argv else ("--scale", "quick")))
+
+    return call
+
+
+def objects(out):
+    def refuse(name):
+        raise AssertionError(f"{name} is not JSON")
+
+    return [json.loads(line, parse_constant=refuse) for line in out.splitlines()]
+
+
+def test_json_is_an_object_per_claim_and_nothing_else(report, made_up_store):
+    code, out, err = report("--store", made_up_store, "--json")
+    claims = objects(out)
+    assert (code, err) == (0, "")
+    assert len(claims) == CLAIMS
+    assert claims[0].keys() >= {"figure", "claim", "verdict", "finding", "test", "numbers", "runs", "planned", "scale"}
+    by_name = {(claim["figure"], claim["claim"]): claim for claim in claims}
+    assert by_name["fig3", "shorter"]["verdict"] == "holds"
+    assert by_name["fig3", "shorter"]["runs"] == by_name["fig3", "shorter"]["planned"] == 12
+    assert by_name["fig7", "ensemble_gains"]["verdict"] == "not enough runs"
+
+
+def test_everything_at_once(report, made_up_store, tmp_path):
+    page, text, pictures = tmp_path / "a" / "page.html", tmp_path / "b" / "claims.md", tmp_path / "c"
+    code, out, err = report("--store", made_up_store, "--out", page, "--markdown", text, "--figures", pictures)
+    assert code == 0
+    assert "fig3" in out
+    assert "✓ holds" in out
+    drawn = [f"{name}.{suffix}" for name in ("fig2", "fig3", "fig6") for suffix in ("pdf", "png")]  # fig6 shares runs
+    assert sorted(path.name for path in pictures.iterdir()) == drawn
+    html = page.read_text(encoding="utf-8")
+    assert html.count("<img") == 3
+    assert f"<td>{len(list(made_up_store.glob('v*/*.parquet')))}</td>" in html  # runs, by machine and versions
+    lines = text.read_text(encoding="utf-8").splitlines()
+    assert len([line for line in lines if line.startswith("| fig") and "verdict" not in line]) == CLAIMS
+    assert "../c/fig3.png)" in "".join(line for line in lines if line.startswith("![fig3"))
+    assert [line for line in err.splitlines() if line.startswith("wrote")] == [
+        f"wrote {path}" for path in (pictures, text, page)
+    ]
+
+
+def test_the_largest_complete_scale_is_chosen(langevin_dqn_command, made_up_store):
+    code, out, _ = langevin_dqn_command("report", "--store", made_up_store, "--json")
+    assert code == 0
+    assert {claim["scale"] for claim in objects(out) if claim["figure"] in ("fig2", "fig3")} == {"quick"}
+
+
+def test_asked_for_nothing_it_writes_a_page_into_the_store(report, made_up_store):
+    code, _, err = report("--store", made_up_store)
+    assert code == 0
+    assert (made_up_store / "report.html").exists()
+    assert "report.html" in err
+
+
+@pytest.mark.parametrize("kind", ["json", "md"])
+def test_check_notices_a_verdict_that_drifted(report, made_up_store, tmp_path, kind):
+    file = tmp_path / f"claims.{kind}"
+    if kind == "json":
+        file.write_text(report("--store", made_up_store, "--json")[1])
+    else:
+        report("--store", made_up_store, "--markdown", file)
+        file.write_text("# A page\n\n| other | table |\n|---|---|\n| fig | 1 |\n\n" + file.read_text())
+    code, out, err = report("--store", made_up_store, "--check", file)
+    assert (code, out) == (0, "")
+    assert "agree" in err
+
+    whole = file.read_text()
+    row = next(line for line in whole.splitlines() if "falls drastically" in line)
+    file.write_text(whole.replace(row, row.replace("holds", "does not hold", 1)))
+    code, _, err = report("--store", made_up_store, "--check", file)
+    assert code == 1
+    (line,) = [line for line in err.splitlines() if line.startswith("fig")]
+    assert line.startswith("fig3: ")
+    assert line.endswith("the file says 'does not hold', the runs say 'holds'")
+
+    file.write_text(whole.replace(row + "\n", ""))
+    code, _, err = report("--store", made_up_store, "--check", file)
+    assert code == 1
+    assert "the file says 'nothing'" in err
+
+
+@pytest.mark.parametrize(
+    ("text", "name", "message"),
+    [
+        (None, "none.json", "cannot read"),
+        ("no claims", "bad.json", "not a claim per line"),
+        ('{"figure": "fig2"}', "bad.json", "not a claim per line"),
+        ("", "empty.json", "no verdicts"),
+        ("# No table", "page.md", "no verdicts"),
+    ],
+)
+def test_check_refuses_what_it_cannot_read(report, made_up_store, tmp_path, text, name, message):
+    if text is not None:
+        (tmp_path / name).write_text(text)
+    code, out, err = report("--store", made_up_store, "--check", tmp_path / name)
+    assert (code, out) == (2, "")
+    assert message in err
+    assert "hint:" in err
+
+
+def test_a_store_that_is_none(report, tmp_path):
+    (tmp_path / "file").write_text("")
+    (tmp_path / "empty").mkdir()
+    for name, message in (("nowhere", "no store"), ("file", "is a file"), ("empty", "no runs of any figure")):
+        code, out, err = report("--store", tmp_path / name)
+        assert (code, out) == (2, "")
+        assert message in err.splitlines()[0]
+        assert err.splitlines()[1].startswith("hint: ")
+        assert len(err.splitlines()) == 2
+
+
+def test_a_scale_without_runs(report, tmp_path):
+    code, _, err = report("--store", tmp_path, "--scale", "quick")
+    assert code == 2
+    assert "no runs of any figure of scale quick" in err
+
+
+@pytest.mark.parametrize(
+    ("argv", "message"),
+    [
+        (["--scale", "huge"], "unknown scale"),
+        (["--out", "page.txt"], "does not end in .html"),
+        (["--markdown", "page.html"], "does not end in .md"),
+        (["--out", "/dev/null/page.html"], "cannot write"),
+        (["--figures", "/dev/null"], "cannot write"),
+    ],
+)
+def test_bad_usage(report, made_up_store, argv, message):
+    code, _, err = report("--store", made_up_store, *argv)
+    assert code == 2
+    assert message in err
+    assert "Traceback" not in err
