@@ -1,0 +1,1 @@
+"""Why it works, on problems small enough to see."""
