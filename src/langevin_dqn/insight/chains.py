@@ -44,8 +44,7 @@ class Plan:
         if not callable(learning_rate):
             _check_step_sizes(learning_rate)
             return after
-        with jax.ensure_compile_time_eval():
-            sizes = np.asarray(jax.vmap(learning_rate)(jnp.arange(after[-1])), np.float64)
+        sizes = np.asarray(jax.vmap(learning_rate)(jnp.arange(after[-1])), np.float64)
         _check_step_sizes(sizes)
         time = np.cumsum(sizes[self.burn_in :])
         due = time[-1] * np.arange(1, self.num_samples + 1) / self.num_samples
@@ -127,6 +126,10 @@ def _is_finite(params: Any) -> jax.Array:
 def _starts(params: Any, key: jax.Array, chains: int) -> Any:
     if callable(params):
         return jax.vmap(params)(jax.random.split(key, chains))
+    for leaf in jax.tree.leaves(params):
+        kind = jnp.result_type(leaf)
+        if not jnp.issubdtype(kind, jnp.floating):
+            raise UserError(f"parameters of type {kind} cannot be sampled", "use floating-point arrays")
     return jax.tree.map(lambda leaf: jnp.broadcast_to(leaf, (chains, *jnp.shape(leaf))), params)
 
 
@@ -146,5 +149,7 @@ def _check_finite(finite_steps: np.ndarray, steps: int) -> None:
         chain, step = finite_steps.argmin(), finite_steps.min() + 1
         raise UserError(
             f"parameters of chain {chain} are not finite after step {step} of {steps}",
-            "use a smaller learning rate: below 2 / h, where h is the largest curvature of the mean loss",
+            "look for data or a start at which the loss is not finite"
+            if step == 1
+            else "use a smaller learning rate (below 2 / h, h the largest curvature of the loss), or check the loss",
         )

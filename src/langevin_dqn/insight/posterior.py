@@ -157,10 +157,13 @@ class _Posterior:
         size = _data_size(data)
         if self.batch_size is not None:
             rows = noise.integers(key, (self.batch_size,), jnp.int32(size))
-            data = jax.tree.map(lambda leaf: leaf[rows], data)
+            data = jax.tree.map(lambda leaf: leaf.at[rows].get(mode="promise_in_bounds"), data)
 
         def objective(params):
-            mean_loss = jnp.mean(jax.vmap(self.loss, in_axes=(None, 0))(params, data))
+            losses = jax.vmap(self.loss, in_axes=(None, 0))(params, data)
+            if losses.ndim != 1:
+                raise UserError(f"the loss of one example has the shape {losses.shape[1:]}", "return one number: a sum")
+            mean_loss = jnp.mean(losses)
             if self.negative_log_prior is None:
                 return mean_loss
             return mean_loss + noise_variance / size * self.negative_log_prior(params)
