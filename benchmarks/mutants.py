@@ -24,6 +24,8 @@ ROWS, BLOCKS, NOISE = "optimizers/sleeping_rows.py", "row_learning.py", "optimiz
 T_LANGEVIN, T_AGENT = "tests/optimizers/test_langevin_optimizers.py", "tests/test_agent_template.py"
 T_ROWS, T_BLOCKS = "tests/optimizers/test_sleeping_rows.py", "tests/test_row_learning.py"
 T_NOISE = "tests/optimizers/test_noise.py"
+POSTERIOR, CHAINS = "insight/posterior.py", "insight/chains.py"
+T_POSTERIOR, T_CHAINS = "tests/insight/test_posterior.py", "tests/insight/test_chains.py"
 
 #: What is broken: file, text, replacement, and the tests that must notice.
 MUTANTS = {
@@ -192,6 +194,35 @@ MUTANTS = {
         "middle = offset\n    return",
         T_NOISE,
     ),
+    "posterior: noise without the 2": (
+        LANGEVIN,
+        "jnp.sqrt(2 * alpha * noise_variance",
+        "jnp.sqrt(alpha * noise_variance",
+        T_POSTERIOR,
+    ),
+    "posterior: noise without 1/|D|": (
+        LANGEVIN,
+        "jnp.sqrt(2 * alpha * noise_variance / num_data)",
+        "jnp.sqrt(2 * alpha * noise_variance)",
+        T_POSTERIOR,
+    ),
+    "posterior: prior without 1/|D|": (POSTERIOR, "noise_variance / size *", "noise_variance *", T_POSTERIOR),
+    "posterior: no prior": (POSTERIOR, "noise_variance / size *", "0 * noise_variance *", T_POSTERIOR),
+    "posterior: |D| is the batch": (
+        POSTERIOR,
+        "learning_rate, noise_variance, size, params",
+        "learning_rate, noise_variance, batch_size or size, params",
+        T_POSTERIOR,
+    ),
+    "posterior: half of the data": (POSTERIOR, "jnp.int32(size)", "jnp.int32(size // 2)", T_POSTERIOR),
+    "chains: all alike": (
+        CHAINS,
+        "jax.random.split(run_key, plan.chains)",
+        "jnp.broadcast_to(run_key, (plan.chains,))",
+        T_CHAINS,
+    ),
+    "chains: noise that repeats": (CHAINS, "fold_in(key, state.steps)", "fold_in(key, 0 * state.steps)", T_CHAINS),
+    "chains: draws by steps, not by time": (CHAINS, "return self.burn_in + reached", "return after", T_CHAINS),
 }
 
 
@@ -214,7 +245,9 @@ def survives(file: str, old: str, new: str, tests: str) -> bool:
         if text.count(old) != 1:
             raise SystemExit(f"{file} has {text.count(old)} times the text {old!r}")
         path.write_text(text.replace(old, new), encoding="utf-8")
-        command = [sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", str(ROOT / tests)]
+        # pyproject.toml's pythonpath would put the package itself before the copy.
+        paths = f"pythonpath={source} {ROOT / 'tests' / 'environments'}"
+        command = [sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", "-o", paths, str(ROOT / tests)]
         done = subprocess.run(
             command, cwd=folder, env={**os.environ, "PYTHONPATH": str(source)}, capture_output=True, text=True
         )
