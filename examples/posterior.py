@@ -113,6 +113,7 @@ def draw(path: Path, line, net) -> None:
             ring = mean[:, None] + radius * np.linalg.cholesky(covariance) @ [np.cos(angles), np.sin(angles)]
             left.plot(*ring, color="#000000", lw=1.1, ls=dashes, label=f"closed form, {share:.0%}")
         left.set(xlabel=r"offset $\theta_0$", ylabel=r"slope $\theta_1$", title="a line: Langevin SGD")
+        left.set_ylim(top=0.3)  # room for the legend
         left.legend(frameon=False, fontsize=7, loc="upper right", markerscale=4)
         x, y, grid, values = net
         for share, alpha in ((0.95, 0.2), (0.5, 0.35)):
