@@ -26,6 +26,8 @@ T_ROWS, T_BLOCKS = "tests/optimizers/test_sleeping_rows.py", "tests/test_row_lea
 T_NOISE = "tests/optimizers/test_noise.py"
 TABULAR, FOUR, RLSVI = "insight/tabular_langevin.py", "insight/four_states.py", "insight/rlsvi.py"
 T_TABULAR, T_FOUR, T_RLSVI = (f"tests/insight/test_{name}.py" for name in ("tabular_langevin", "four_states", "rlsvi"))
+POSTERIOR, CHAINS = "insight/posterior.py", "insight/chains.py"
+T_POSTERIOR, T_CHAINS = "tests/insight/test_posterior.py", "tests/insight/test_chains.py"
 
 #: What is broken: file, text, replacement, and the tests that must notice.
 MUTANTS = {
@@ -218,6 +220,35 @@ MUTANTS = {
     "insight: RLSVI without shrinking": (RLSVI, "visits * target / self.noise_variance / precision", "target", T_RLSVI),
     "insight: RLSVI chest anywhere": (RLSVI, "target[:, -1, RIGHT] += 1", "target[:, :, RIGHT] += 1", T_RLSVI),
     "insight: RLSVI forgets visits": (RLSVI, "visits[running] = now", "pass", T_RLSVI),
+    "posterior: noise without the 2": (
+        LANGEVIN,
+        "jnp.sqrt(2 * alpha * noise_variance",
+        "jnp.sqrt(alpha * noise_variance",
+        T_POSTERIOR,
+    ),
+    "posterior: noise without 1/|D|": (
+        LANGEVIN,
+        "jnp.sqrt(2 * alpha * noise_variance / num_data)",
+        "jnp.sqrt(2 * alpha * noise_variance)",
+        T_POSTERIOR,
+    ),
+    "posterior: prior without 1/|D|": (POSTERIOR, "noise_variance / size *", "noise_variance *", T_POSTERIOR),
+    "posterior: no prior": (POSTERIOR, "noise_variance / size *", "0 * noise_variance *", T_POSTERIOR),
+    "posterior: |D| is the batch": (
+        POSTERIOR,
+        "learning_rate, noise_variance, size, params",
+        "learning_rate, noise_variance, batch_size or size, params",
+        T_POSTERIOR,
+    ),
+    "posterior: half of the data": (POSTERIOR, "jnp.int32(size)", "jnp.int32(size // 2)", T_POSTERIOR),
+    "chains: all alike": (
+        CHAINS,
+        "jax.random.split(run_key, plan.chains)",
+        "jnp.broadcast_to(run_key, (plan.chains,))",
+        T_CHAINS,
+    ),
+    "chains: noise that repeats": (CHAINS, "fold_in(key, state.steps)", "fold_in(key, 0 * state.steps)", T_CHAINS),
+    "chains: draws by steps, not by time": (CHAINS, "return self.burn_in + reached", "return after", T_CHAINS),
 }
 
 

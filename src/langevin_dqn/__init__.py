@@ -13,7 +13,8 @@ if TYPE_CHECKING:
     from langevin_dqn.environments import make_env
     from langevin_dqn.errors import UserError
     from langevin_dqn.evaluation import Trained, evaluate
-    from langevin_dqn.optimizers import langevin_adam, langevin_sgd
+    from langevin_dqn.insight.posterior import langevin_monte_carlo, sample_posterior
+    from langevin_dqn.optimizers import langevin_adam, langevin_sgd, polynomial_decay
     from langevin_dqn.presets import preset
     from langevin_dqn.results import Result
     from langevin_dqn.store import load_results
@@ -31,10 +32,13 @@ _HOME = {
     "Trained": "evaluation",
     "evaluate": "evaluation",
     "langevin_adam": "optimizers",
+    "langevin_monte_carlo": "insight.posterior",
     "langevin_sgd": "optimizers",
     "load_results": "store",
+    "polynomial_decay": "optimizers",
     "preset": "presets",
     "Result": "results",
+    "sample_posterior": "insight.posterior",
     "train": "training",
 }
 
@@ -47,11 +51,14 @@ __all__ = [
     "UserError",
     "evaluate",
     "langevin_adam",
+    "langevin_monte_carlo",
     "langevin_sgd",
     "load_results",
     "make_agent",
     "make_env",
+    "polynomial_decay",
     "preset",
+    "sample_posterior",
     "train",
 ]
 

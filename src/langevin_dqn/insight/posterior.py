@@ -1,0 +1,189 @@
+r"""Langevin Monte Carlo, Langevin gradient descent and Langevin SGD: Section 2 of the paper.
+
+Gradient descent finds the best parameters. With noise of the right size in every update the
+parameters wander instead, and where they have been is a sample of the posterior. All three
+samplers are one loop around the optimizers that the agents use, compiled as one program.
+
+* eq. (1), Langevin Monte Carlo, samples any log density: :func:`langevin_monte_carlo`;
+* eqs. (2)-(3), Langevin gradient descent, is eq. (1) for the log posterior of a data set:
+  :func:`sample_posterior`;
+* eqs. (4)-(5), Langevin SGD, sees a minibatch per step: ``sample_posterior(..., batch_size=...)``.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import optax
+
+from langevin_dqn.errors import UserError
+from langevin_dqn.insight import chains as langevin_chains
+from langevin_dqn.insight.draws import Draws
+from langevin_dqn.optimizers import langevin_sgd, noise
+from langevin_dqn.optimizers.langevin import ScalarOrSchedule
+
+
+def sample_posterior(
+    loss: Callable[[Any, Any], jax.Array],
+    params: Any,
+    data: Any,
+    *,
+    key: jax.Array,
+    num_samples: int,
+    learning_rate: ScalarOrSchedule,
+    noise_variance: float,
+    negative_log_prior: Callable[[Any], Any] | None = None,
+    batch_size: int | None = None,
+    burn_in: int = 0,
+    thinning: int = 1,
+    chains: int = 4,
+    optimizer: Callable[..., optax.GradientTransformationExtraArgs] = langevin_sgd,
+) -> Draws:
+    r"""Draws from the posterior of ``params`` given ``data``, by Langevin gradient descent or SGD.
+
+    With loss :math:`\ell` and regulariser :math:`\psi` the draws follow
+
+    .. math::
+        p(\theta \mid D) \propto \exp\Bigl(-\frac{1}{\sigma_w^2}\sum_{i \in D}\ell(\theta, x_i) - \psi(\theta)\Bigr)
+
+    and each step is eq. (5) of the paper, in the appendix's scaling
+    (:math:`\epsilon_k = \alpha_k\sigma_w^2/|D|` is the step size of eqs. 1 to 4):
+
+    .. math::
+        \Delta\theta_k = -\alpha_k \nabla\Bigl(\frac{1}{|\tilde D|}\sum_{i \in \tilde D}\ell(\theta, x_i)
+            + \frac{\sigma_w^2}{|D|}\psi(\theta)\Bigr) + \sqrt{\frac{2\alpha_k\sigma_w^2}{|D|}}\, z_k
+
+    Steps of a finite size leave a bias. In a direction of curvature :math:`h` the variance
+    comes out too large by :math:`\alpha h/2`, and with minibatches by about
+    :math:`\alpha h |D| / (2|\tilde D|)` more, relative to its size. A schedule that falls, such as
+    :func:`~langevin_dqn.polynomial_decay`, takes both to zero. Later steps are then shorter,
+    and draws after every so many of them would count the late ones too often; so draws are taken
+    at equal distances of diffusion time :math:`\sum_k \alpha_k`. They all weigh the same, and a
+    step that is longer than the distance is drawn more than once.
+
+    Args:
+        loss: the loss of one example, ``loss(params, example)``: a half of the squared error for
+            Gaussian noise, or any negative log-likelihood, with ``noise_variance=1``.
+        params: where the chains start: a tree, or a function of a key that makes one, by which
+            each chain starts elsewhere.
+        data: a tree of arrays with one leading axis of length :math:`|D|`.
+        key: any JAX key.
+        num_samples: draws to keep, per chain.
+        learning_rate: :math:`\alpha`, or a function of the number of steps made so far.
+        noise_variance: :math:`\sigma_w^2`.
+        negative_log_prior: :math:`\psi`; none is a flat prior.
+        batch_size: :math:`|\tilde D|`, examples per step, drawn with replacement; none takes all
+            of them, which is Langevin gradient descent.
+        burn_in: steps before the first draw counts.
+        thinning: steps per draw; with a schedule, on average.
+        chains: chains, side by side.
+        optimizer: called with ``learning_rate`` and ``noise_variance``. ``langevin_adam`` runs
+            too, but leaves out a term that its preconditioner calls for: what it samples is
+            near the posterior, and not the posterior.
+
+    Returns:
+        The draws, with ArviZ's effective sample size and R-hat at hand.
+
+    Example:
+        >>> import jax, jax.numpy as jnp, langevin_dqn
+        >>> y = jnp.array([0.0, 1.0, 2.0])
+        >>> draws = langevin_dqn.sample_posterior(
+        ...     lambda mean, y: 0.5 * (mean - y) ** 2, jnp.zeros(()), y, key=jax.random.key(0),
+        ...     num_samples=1000, learning_rate=0.1, noise_variance=1.0, burn_in=100, thinning=10)
+        >>> draws.params.shape
+        (4, 1000)
+        >>> round(float(draws.mean()), 1)
+        1.0
+    """
+    plan = langevin_chains.Plan(num_samples, burn_in, thinning, chains)
+    size = _data_size(data)
+    if batch_size is not None:
+        langevin_chains.whole_number("batch_size", batch_size, least=1)
+        if batch_size > size:
+            raise UserError(
+                f"batch_size={batch_size} is more than the {size} examples there are",
+                "leave it out to take all of them",
+            )
+    if not noise_variance > 0:
+        raise UserError(
+            f"noise_variance={noise_variance} leaves nothing to sample",
+            "use the variance of the noise in the data, or 1 where the loss is a negative log-likelihood",
+        )
+    data = jax.tree.map(jnp.asarray, data)
+    target = _Posterior(loss, negative_log_prior, batch_size)
+    return langevin_chains.run(target, optimizer, learning_rate, noise_variance, size, params, data, key, plan)
+
+
+def langevin_monte_carlo(
+    log_density: Callable[[Any], jax.Array],
+    params: Any,
+    *,
+    key: jax.Array,
+    num_samples: int,
+    step_size: ScalarOrSchedule,
+    burn_in: int = 0,
+    thinning: int = 1,
+    chains: int = 4,
+) -> Draws:
+    r"""Draws from any density, by eq. (1) of the paper.
+
+    .. math::
+        \Delta\theta_k = \epsilon_k \nabla\log p(\theta) + \sqrt{2\epsilon_k}\, z_k
+
+    Args:
+        log_density: :math:`\log p(\theta)`, up to a constant.
+        params: where the chains start, as in :func:`sample_posterior`.
+        key: any JAX key.
+        num_samples: draws to keep, per chain.
+        step_size: :math:`\epsilon`, or a function of the number of steps made so far.
+        burn_in: steps before the first draw counts.
+        thinning: steps per draw; with a schedule, on average.
+        chains: chains, side by side.
+    """
+    plan = langevin_chains.Plan(num_samples, burn_in, thinning, chains)
+    return langevin_chains.run(_Density(log_density), langevin_sgd, step_size, 1.0, 1, params, None, key, plan)
+
+
+@dataclass(frozen=True)
+class _Posterior:
+    loss: Callable[[Any, Any], jax.Array]
+    negative_log_prior: Callable[[Any], Any] | None
+    batch_size: int | None
+
+    def gradient(self, key, params, data, noise_variance):
+        size = _data_size(data)
+        if self.batch_size is not None:
+            rows = noise.integers(key, (self.batch_size,), jnp.int32(size))
+            data = jax.tree.map(lambda leaf: leaf.at[rows].get(mode="promise_in_bounds"), data)
+
+        def objective(params):
+            losses = jax.vmap(self.loss, in_axes=(None, 0))(params, data)
+            if losses.ndim != 1:
+                raise UserError(f"the loss of one example has the shape {losses.shape[1:]}", "return one number: a sum")
+            mean_loss = jnp.mean(losses)
+            if self.negative_log_prior is None:
+                return mean_loss
+            return mean_loss + noise_variance / size * self.negative_log_prior(params)
+
+        return jax.grad(objective)(params)
+
+
+@dataclass(frozen=True)
+class _Density:
+    log_density: Callable[[Any], jax.Array]
+
+    def gradient(self, key, params, data, noise_variance):
+        del key, data, noise_variance
+        return jax.grad(lambda params: -self.log_density(params))(params)
+
+
+def _data_size(data: Any) -> int:
+    sizes = {np.shape(leaf)[:1] for leaf in jax.tree.leaves(data)}
+    if len(sizes) != 1 or sizes <= {(), (0,)}:
+        raise UserError(
+            f"the arrays of the data begin with axes {sorted(sizes)}", "give them one leading axis, over examples"
+        )
+    return sizes.pop()[0]
