@@ -23,6 +23,7 @@ ORDER = [
     {"training"},
     {"store"},
     {"runners"},
+    {"insight"},
     {"experiments"},
     {"analysis"},
     {"report"},

@@ -1,0 +1,1 @@
+"""Small problems with a known answer, which show why the agents do what they do."""
