@@ -45,7 +45,7 @@ def chain_values(env, **changes):
 
 @pytest.mark.parametrize("env_id", ["bandit:arms=4", "linear_bandit:arms=4,features=3"])
 def test_the_chain_samples_the_posterior(env_id):
-    """Means within 4.5 standard errors and a tenth of a deviation; variances within 25%, 4.5 standard errors being 20%."""
+    """Means within 4.5 standard errors and a tenth of a deviation; variances within 25% (4.5 of their errors: 20%)."""
     env = make_env(env_id)
     values, rewards = chain_values(env)
     belief = bandits.Belief.prior(env)
