@@ -14,6 +14,7 @@ RULES = {
     "epsilon_greedy": ("#000000", (0, (1, 1)), "ε-greedy"),
     "ucb": ("#009E73", (0, (3, 1, 1, 1)), "UCB"),
     "dqn": ("#000000", (0, (1, 1)), "DQN, ε-greedy"),
+    "dqn_greedy": ("#E69F00", (0, (5, 1, 1, 1)), "DQN, greedy"),
 }
 _OTHER = ("#CC79A7", "-")
 
