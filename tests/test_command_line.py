@@ -5,6 +5,7 @@ import os
 import subprocess
 import sys
 
+import numpy as np
 import pytest
 
 from langevin_dqn import machine
@@ -129,6 +130,23 @@ def test_a_budget_of_steps_in_gymnasium(run, tmp_path):
     assert code == 0
     assert "return, last 100" in out
     assert (tmp_path / "returns.png").stat().st_size > 10_000
+
+
+@pytest.mark.usefixtures("quick_compilation")
+def test_bandits_tell_their_regret(run, tmp_path):
+    words = ["--agent", "langevin_dqn", "--env", "bandit:arms=4", "--episodes", "25", "--seeds", "0-1"]
+    words += ["--set", "hidden=", "optimizer=sgd"]
+    code, out, _ = run("run", *words, "--json")
+    assert code == 0
+    for record in records(out):
+        means = np.sort(np.random.RandomState(0).standard_normal(4))
+        assert 0 < record["regret"] < 25 * (means[-1] - means[0])
+        assert record["regret"] != pytest.approx(25 * means[-1] - record["total_return"], abs=1e-3), "noise is in it"
+        assert record["config"]["hidden"] == []
+    code, out, _ = run("run", *words, "--plot", str(tmp_path / "regret.png"))
+    assert code == 0
+    assert "regret" in out
+    assert (tmp_path / "regret.png").stat().st_size > 10_000
 
 
 def test_diverging_seeds_are_reported_and_others_go_on(run):

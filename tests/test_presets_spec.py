@@ -161,7 +161,9 @@ BAD = [
     {"batch_size": 200_000},
     {"batch_size": 0},
     {"target_period": 0},
-    {"hidden": ()},
+    {"hidden": (5, 0)},
+    {"optimizer": "sdg"},
+    {"optimizer": "sgd", "prior_noise": True},
     {"buffer_discipline": "newest"},
     {"insertion": "both"},
 ]

@@ -25,7 +25,7 @@ from langevin_dqn.config import AgentConfig
 from langevin_dqn.environments.base import ArraySpace, IndexSpace, Space
 from langevin_dqn.errors import UserError
 from langevin_dqn.networks import Network
-from langevin_dqn.optimizers import langevin_adam, noise, sleeping_rows
+from langevin_dqn.optimizers import langevin_adam, langevin_sgd, noise, sleeping_rows
 from langevin_dqn.replay import Replay, Transition
 
 
@@ -75,6 +75,9 @@ class Structure:
     """The target is kept as its values of all states, found once per copy: cheaper for few states."""
     sleeping_rows: bool
     """The first layer's rows are touched only when read; equal in law, and faster for many rows."""
+
+    plain: bool
+    """Eq. (5) itself, without alg4's moments."""
 
     block: int
     """Updates that sleeping rows take together: at most those between two copies of the target."""
@@ -331,6 +334,8 @@ class Agent:
     def optimizer(self) -> optax.GradientTransformationExtraArgs:
         h = self.hyper
         variance = h.noise_variance if self.structure.noisy else 0
+        if self.structure.plain:
+            return langevin_sgd(h.learning_rate, variance)
         return langevin_adam(
             h.learning_rate,
             variance,
@@ -453,6 +458,7 @@ def make_agent(config: AgentConfig, network: Network | None = None, space: Space
             explores=config.epsilon > 0 or (config.epsilon_decay_episodes > 0 and config.epsilon_final > 0),
             tabulates=not sleeps and _is_small(config, network, space),
             sleeping_rows=sleeps,
+            plain=config.optimizer == "sgd",
             block=min(config.target_period, sleeping_rows.MAX_BLOCK) if sleeps else 1,
         ),
         network=network,
@@ -469,9 +475,9 @@ def _is_small(config: AgentConfig, network: Network, space: Space | None) -> boo
 def _rows_sleep(config: AgentConfig, network: Network, space: Space | None) -> bool:
     """Sleeping is exact without a regulariser, for a first layer that is a table."""
     is_table = network.head is not None and not isinstance(space, ArraySpace)
-    exact = is_table and config.regularizer == 0 and not config.prior_noise
+    exact = is_table and config.regularizer == 0 and not config.prior_noise and config.optimizer == "adam"
     if config.row_updates == "sleeping" and not exact:
-        needs = "regularizer=0 and prior_noise=false" if is_table else "observations that are indices"
+        needs = "regularizer=0, prior_noise=false and optimizer=adam" if is_table else "observations that are indices"
         raise UserError(f"row_updates=sleeping needs {needs}", "use row_updates=dense")
     return config.row_updates == "sleeping" or (
         config.row_updates == "auto" and exact and space is not None and row_state.pays(space)

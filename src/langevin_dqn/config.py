@@ -17,6 +17,7 @@ _CHOICES = {
     "regularizer_form": ("sum", "mean"),
     "update_timing": ("between", "within"),
     "row_updates": ("auto", "dense", "sleeping"),
+    "optimizer": ("adam", "sgd"),
 }
 
 
@@ -30,7 +31,7 @@ class AgentConfig:
     members: int = 1
     """Models in the ensemble; one is drawn per episode to act (alg3)."""
     hidden: tuple[int, ...] = (50, 50)
-    """Units of each hidden layer."""
+    """Units of each hidden layer; none (``hidden=``) makes the values linear in what is observed."""
     negative_slope: float = 0.0
     """Slope of the activation below zero: 0 is ReLU, 0.1 the paper's LeakyReLU."""
     learning_rate: float = 1e-3
@@ -95,6 +96,8 @@ class AgentConfig:
     row_updates: str = "auto"
     """First layer of index observations: a ``dense`` step for all rows, ``sleeping`` rows that are touched only
     when read (equal in law), or whichever is faster (``auto``)."""
+    optimizer: str = "adam"
+    """``adam``: alg4. ``sgd``: eq. (5) as it is, as the paper's bandits use it; its chain samples the posterior."""
 
     def __post_init__(self) -> None:
         for name, choices in _CHOICES.items():
@@ -108,8 +111,10 @@ class AgentConfig:
         for name in ("adam_b1", "adam_b2"):
             if getattr(self, name) == 1:
                 raise UserError(f"{name}=1 never forgets", f"{name} is at least 0 and below 1")
-        if not self.hidden or min(self.hidden) < 1:
+        if min(self.hidden, default=1) < 1:
             raise UserError(f"hidden={self.hidden} has an empty layer", "write for instance hidden=50,50")
+        if self.optimizer == "sgd" and self.prior_noise:
+            raise UserError("prior_noise is for optimizer=adam", "only the authors' code has it, and that uses adam")
         if self.batch_size > self.buffer_size:
             raise UserError(
                 f"batch_size={self.batch_size} is larger than buffer_size={self.buffer_size}",
@@ -160,7 +165,7 @@ def parse_assignment(text: str) -> tuple[str, Any]:
             return name, {"true": True, "false": False}[value.lower()]
         if kind in (int, float, str):
             return name, kind(value)
-        return name, tuple(int(v) for v in value.split(","))
+        return name, tuple(int(v) for v in value.split(",")) if value else ()
     except (ValueError, KeyError):
         wanted = {bool: "true or false", int: "a whole number", float: "a number"}.get(kind, "numbers, as in 50,50")
         raise UserError(f"{name}={value} cannot be read", f"{name} takes {wanted}") from None

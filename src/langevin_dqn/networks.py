@@ -9,7 +9,7 @@ import jax
 import jax.numpy as jnp
 from jax import lax
 
-from langevin_dqn.environments.base import ArraySpace, IndexSpace, Space
+from langevin_dqn.environments.base import ArraySpace, FeatureSpace, IndexSpace, Space
 
 Params = Any
 
@@ -41,6 +41,8 @@ def _numbers(obs: jax.Array) -> jax.Array:
 
 def network_for(space: Space | None, hidden: tuple[int, ...], negative_slope: float) -> Network:
     """What sees ``space`` best by default: pictures (H, W, C) through convolutions, all else through an MLP."""
+    if isinstance(space, FeatureSpace):
+        return per_action(hidden, negative_slope)
     is_picture = isinstance(space, ArraySpace) and len(space.shape) == 3
     return (convolutional if is_picture else mlp)(hidden, negative_slope)
 
@@ -54,7 +56,7 @@ def mlp(hidden: tuple[int, ...] = (50, 50), negative_slope: float = 0.0) -> Netw
     one-hot vector is a row of its weights.
 
     Args:
-        hidden: units of each hidden layer.
+        hidden: units of each hidden layer; without any the network is linear, for an index a table.
         negative_slope: 0 for ReLU, 0.1 for the paper's LeakyReLU.
     """
 
@@ -80,6 +82,37 @@ def mlp(hidden: tuple[int, ...] = (50, 50), negative_slope: float = 0.0) -> Netw
         return head(rest, _numbers(obs).reshape(-1) @ rows)
 
     return Network(init, apply, head)
+
+
+@lru_cache
+def per_action(hidden: tuple[int, ...] = (), negative_slope: float = 0.0) -> Network:
+    """One function of an action's own features, the same for all actions.
+
+    The last layer has no bias, which would move all actions alike: without hidden layers an
+    action's value is the product of its features and the weights.
+
+    Args:
+        hidden: units of each hidden layer.
+        negative_slope: as in :func:`mlp`.
+    """
+    inner = mlp(hidden[:-1], negative_slope) if hidden else None
+
+    def init(key, space, num_actions):
+        del num_actions
+        inner_key, last_key = jax.random.split(key)
+        features = space.shape[1]
+        if inner is None:
+            return None, _weights(last_key, features, 1)[:, 0]
+        return inner.init(inner_key, ArraySpace((features,)), hidden[-1]), _weights(last_key, hidden[-1], 1)[:, 0]
+
+    def apply(params, obs):
+        below, last = params
+        if inner is not None:
+            obs = jax.vmap(inner.apply, (None, 0))(below, obs)
+            obs = jnp.where(obs >= 0, obs, negative_slope * obs)
+        return obs @ last
+
+    return Network(init, apply)
 
 
 _CHANNELS = (16, 32)

@@ -109,6 +109,9 @@ class Result:
 
     @property
     def regret(self) -> float | None:
+        """What the best policy would have earned, less what was; free of noise where the environment measures it so."""
+        if "regret" in self.measures:
+            return float(np.sum(self.measures["regret"], dtype=np.float64)) if self.episodes else None
         if self.max_return is None or not self.episodes:
             return None
         return float(metrics.regret(self.returns, self.max_return)[-1])

@@ -190,7 +190,13 @@ def main(args: Args) -> int:
         shown = "each seed up to where it stopped" if args.stop_when_solved else "median, quartiles as a band"
         over = "1 seed" if len(seeds) == 1 else f"{len(seeds)} seeds ({shown})"
         caption = f"{args.env}, {args.preset} preset, {over}"
-        path = figures.learning_curves({args.agent: ordered}, args.plot, caption)
+        if all("regret" in r.measures and r.episodes == ordered[0].episodes for r in ordered):
+            from langevin_dqn.report.bandit_figures import regret_curves
+
+            caption = caption.replace(shown, "mean, standard error as a band")
+            path = regret_curves({"": {args.agent: [r.measures["regret"] for r in ordered]}}, args.plot, caption)
+        else:
+            path = figures.learning_curves({args.agent: ordered}, args.plot, caption)
         print(f"wrote {path}", file=sys.stderr)
     if args.maps:
         from langevin_dqn.report import uncertainty

@@ -47,11 +47,13 @@ def seeds_table(results: Sequence[Result]) -> None:
 
 def _returns_table(results: Sequence[Result], table: Table) -> None:
     """Where no best return is known, nobody can say who has learned: the returns speak."""
-    for column in ("seed", "episodes", "steps", "return, last 100", "best return", "updates", "seconds"):
+    measured = "regret" in results[0].measures
+    third = "regret" if measured else "best return"
+    for column in ("seed", "episodes", "steps", "return, last 100", third, "updates", "seconds"):
         table.add_column(column, justify="right")
     for r in results:
         recent = "diverged" if r.diverged else "" if r.recent_return is None else f"{r.recent_return:.4g}"
-        best = f"{r.returns.max():.4g}" if r.episodes else ""
+        best = f"{r.regret if measured else r.returns.max():.4g}" if r.episodes else ""
         table.add_row(
             str(r.seed), f"{r.episodes:,}", f"{r.steps:,}", recent, best, f"{r.updates:,}", f"{r.seconds:.1f}"
         )

@@ -34,6 +34,14 @@ class ArraySpace:
     dtype: str = "float32"
 
 
+@dataclass(frozen=True)
+class FeatureSpace(ArraySpace):
+    """Observations have a row of features for each action, (actions, features).
+
+    The value of an action is then one function of its own row, the same for all actions.
+    """
+
+
 Space = IndexSpace | ArraySpace
 
 
@@ -79,6 +87,7 @@ class Environment(Protocol):
         """What the episode that ended in ``state`` adds to each of the columns bsuite logs for it.
 
         Named as bsuite's columns are. ``best_episode`` is kept as a maximum over episodes,
-        every other column as a sum.
+        every other column as a sum. ``regret``, which bsuite has not, is free of the rewards'
+        noise: the best mean less that of what was chosen.
         """
         ...

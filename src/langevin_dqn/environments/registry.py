@@ -14,8 +14,10 @@ from langevin_dqn.environments.bandit import bandit
 from langevin_dqn.environments.base import Environment
 from langevin_dqn.environments.cartpole import cartpole, cartpole_swingup
 from langevin_dqn.environments.catch import catch
+from langevin_dqn.environments.contextual_bandit import contextual_bandit
 from langevin_dqn.environments.deep_sea import deep_sea, deep_sea_stochastic
 from langevin_dqn.environments.discounting_chain import discounting_chain
+from langevin_dqn.environments.gaussian_bandit import gaussian_bandit, linear_bandit
 from langevin_dqn.environments.host import HostEnvironment
 from langevin_dqn.environments.memory_chain import memory_len, memory_size
 from langevin_dqn.environments.mnist import mnist
@@ -49,9 +51,12 @@ FACTORIES: dict[str, Factory] = {
     "catch": catch,
     "catch_noise": noisy(catch),
     "catch_scale": scaled(catch),
+    "contextual_bandit": contextual_bandit,
     "deep_sea": deep_sea,
     "deep_sea_stochastic": deep_sea_stochastic,
     "discounting_chain": discounting_chain,
+    "gaussian_bandit": gaussian_bandit,
+    "linear_bandit": linear_bandit,
     "memory_len": memory_len,
     "memory_size": memory_size,
     "mnist": mnist,
@@ -64,6 +69,9 @@ FACTORIES: dict[str, Factory] = {
     "umbrella_length": umbrella_length,
     **{f"probe_{task}": _probe_factory(task) for task in PROBES},
 }
+
+#: A setting that says which environment is meant: bsuite counts num_actions, and has no bandit with arms.
+_TELLING = {("bandit", "arms"): "gaussian_bandit"}
 
 #: Where a factory's name for a setting is not bsuite's.
 _RENAMED = {"size": "depth"}
@@ -92,6 +100,8 @@ def make_env(env_id: str) -> Environment | HostEnvironment:
         return _from_sweep(*name.split("/", 1))
     if name not in FACTORIES:
         raise unknown("environment", name, FACTORIES)
+    for item in settings.split(","):
+        name = _TELLING.get((name, item.partition("=")[0]), name)
     return FACTORIES[name](**_parse_settings(name, settings))
 
 

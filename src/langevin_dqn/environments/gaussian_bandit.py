@@ -1,0 +1,111 @@
+"""Bandits with Gaussian rewards, whose means are drawn once from a prior that is known."""
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from langevin_dqn.environments import checks
+from langevin_dqn.environments.base import FeatureSpace, IndexSpace, Space
+from langevin_dqn.optimizers import noise
+
+MAX_ARMS, MAX_FEATURES = 10_000, 1_000
+
+
+class PullState(NamedTuple):
+    regret: jax.Array  # of the one pull, noise apart
+
+
+@jax.tree_util.register_dataclass
+@dataclass(frozen=True)
+class GaussianBandit:
+    """One pull of an arm, a reward N(mean of the arm, reward_noise²), and the episode terminates.
+
+    Arms with features are observed as these, a row per arm, and what one pays tells about the
+    others. Arms without tell nothing about each other; their one state is index 0.
+    """
+
+    means: jax.Array
+    reward_noise: float
+    max_return: float
+    """The best mean, which regret is counted against."""
+    weight_std: float
+    """The prior of each weight is N(0, weight_std²), where means are ``design @ weights``."""
+    features: jax.Array | None = None
+
+    @property
+    def observation_space(self) -> Space:
+        return IndexSpace(1) if self.features is None else FeatureSpace(self.features.shape)
+
+    @property
+    def design(self) -> jax.Array:
+        """The features; an arm without has a weight of its own, its mean."""
+        return jnp.eye(self.num_actions) if self.features is None else self.features
+
+    @property
+    def num_actions(self) -> int:
+        return self.means.shape[0]
+
+    @property
+    def max_steps(self) -> int:
+        return 1
+
+    def reset(self, key: jax.Array) -> tuple[PullState, jax.Array]:
+        del key
+        return PullState(jnp.float32(0)), self._observe()
+
+    def step(self, key: jax.Array, state: PullState, action: jax.Array):
+        del state
+        mean = self.means[action]
+        reward = mean + self.reward_noise * noise.normal(key, ())
+        return PullState(self.max_return - mean), self._observe(), reward, jnp.bool_(True), jnp.bool_(False)
+
+    def dense(self, obs: jax.Array) -> jax.Array:
+        return jnp.ones((1, 1), jnp.float32) if self.features is None else obs
+
+    def measure(self, state: PullState) -> dict[str, jax.Array]:
+        return {"regret": state.regret}
+
+    def _observe(self) -> jax.Array:
+        return jnp.int32(0) if self.features is None else self.features
+
+
+def gaussian_bandit(
+    arms: int = 10, mean_seed: int = 0, mean_std: float = 1.0, reward_noise: float = 1.0
+) -> GaussianBandit:
+    """A bandit of independent arms: means from N(0, mean_std²), rewards with Gaussian noise."""
+    _check(arms, mean_seed, mean_std, reward_noise)
+    means = mean_std * np.random.RandomState(mean_seed).standard_normal(arms)
+    return GaussianBandit(jnp.asarray(means, jnp.float32), reward_noise, _best(means), mean_std)
+
+
+def linear_bandit(
+    arms: int = 20, features: int = 5, mean_seed: int = 0, mean_std: float = 1.0, reward_noise: float = 1.0
+) -> GaussianBandit:
+    """A bandit whose arms have features: means are linear in them, rewards have Gaussian noise.
+
+    Features and weights are Gaussian, scaled so that a mean has standard deviation ``mean_std``.
+    """
+    _check(arms, mean_seed, mean_std, reward_noise)
+    checks.in_range("features", features, 1, MAX_FEATURES)
+    draw = np.random.RandomState(mean_seed)
+    rows = draw.standard_normal((arms, features))
+    weight_std = mean_std / np.sqrt(features)
+    means = rows @ (weight_std * draw.standard_normal(features))
+    return GaussianBandit(
+        jnp.asarray(means, jnp.float32), reward_noise, _best(means), float(weight_std), jnp.asarray(rows, jnp.float32)
+    )
+
+
+def _best(means: np.ndarray) -> float:
+    """As the device rounds it, so that the best arm has no regret at all."""
+    return float(means.astype(np.float32).max())
+
+
+def _check(arms: int, mean_seed: int, mean_std: float, reward_noise: float) -> None:
+    checks.in_range("arms", arms, 2, MAX_ARMS)
+    checks.in_range("mean_seed", mean_seed, 0, checks.MAX_SEED)
+    checks.positive("mean_std", mean_std)
+    checks.in_range("reward_noise", reward_noise, 0)
