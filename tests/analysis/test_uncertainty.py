@@ -72,5 +72,6 @@ def test_what_there_is_none_of_is_not_a_number():
 def test_the_ratio_is_a_median_and_leaves_out_the_first_map():
     values = np.ones((5, DEPTH, DEPTH))
     values[:, :3] = np.array([100, 2, 3, 9, 50])[:, None, None]
+    values[:, 3:, 3:] = 7  # visited, but on the right
     record = record_of(values, np.ones((5, DEPTH, DEPTH)) * np.tri(DEPTH))
     assert story(record, DEPTH, learning_time=41).top_to_bottom_left == pytest.approx(3)
