@@ -47,6 +47,11 @@ def table(results: Iterable[Result]) -> "pl.DataFrame":
     return pl.DataFrame(rows, schema=kinds | {"time": pl.Float64})
 
 
+def told(time: float) -> str:
+    """A learning time in words."""
+    return f"{time:g}" if np.isfinite(time) else "none within the budget"
+
+
 def paired(first: "pl.DataFrame", second: "pl.DataFrame", on: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
     """Learning times of runs that agree on the columns ``on``, side by side."""
     both = first.join(second, on=list(on), suffix="_second").sort(*on)

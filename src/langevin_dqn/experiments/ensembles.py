@@ -95,8 +95,8 @@ def ensemble_gains(words: str) -> Claim:
         p_for, p_against = sign_test(many, few), sign_test(few, many)
         told = (
             f"Ensemble Langevin DQN learned in {np.isfinite(few).sum()} of {len(few)} runs with {low} and in "
-            f"{np.isfinite(many).sum()} with {high} updates per step; median learning time {np.median(few):g} and "
-            f"{np.median(many):g}"
+            f"{np.isfinite(many).sum()} with {high} updates per step; median learning time "
+            f"{seas.told(np.median(few))} and {seas.told(np.median(many))}"
         )
         numbers = {"median_few": float(np.median(few)), "median_many": float(np.median(many)), "p": p_for}
         test = f"sign test of learning times, {high} against {low} updates, p = {p_for:.2g}"

@@ -21,7 +21,7 @@ def _medians(times: pl.DataFrame) -> dict[int, float]:
 
 
 def _words(medians: dict[int, float]) -> str:
-    return "median learning time by updates per step: " + ", ".join(f"{u}: {m:g}" for u, m in medians.items())
+    return "median learning time by updates per step: " + ", ".join(f"{u}: {seas.told(m)}" for u, m in medians.items())
 
 
 def updates_shorten(results: Sequence[Result]) -> Finding:
@@ -44,7 +44,7 @@ def as_low_as_90(results: Sequence[Result]) -> Finding:
     p_against = median_below(-times["time"], -bound)
     median = float(times["time"].median())  # type: ignore[arg-type]
     words = (
-        f"median {median:g} over {times.height} runs with 100 or more updates per step; "
+        f"median {seas.told(median)} over {times.height} runs with 100 or more updates per step; "
         f"{int((times['time'] < bound).sum())} of them within {bound:g}"
     )
     test = f"sign test of the median against {bound:g} (90 and half as much again), p = {p_for:.2g}"
