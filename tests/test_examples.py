@@ -1,0 +1,38 @@
+"""Every example runs from the command line, at its smallest, and writes what it promises."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+EXAMPLES = Path(__file__).parent.parent / "examples"
+
+#: Arguments that make each example short, and the files it then writes.
+SHORT = {
+    "bandits.py": (["--quick", "--plot", "regret.png"], ["regret.png"]),
+    "cartpole_gymnasium.py": (["--agents", "dqn", "--seeds", "1", "--steps", "300"], []),
+    "compare_agents.py": (["--depth", "4", "--seeds", "2", "--episodes", "30", "--plot", "curves.png"], ["curves.png"]),
+    "deep_exploration.py": (["--quick", "--plot", "depths.png"], ["depths.png"]),
+    "four_states.py": (["--quick", "--plot", "triangles.png"], ["triangles.png"]),
+    "posterior.py": (["--plot", "posterior.png"], ["posterior.png"]),
+    "uncertainty_map.py": (
+        ["--depth", "4", "--episodes", "40", "--updates-per-step", "5", "--out", "map"],
+        ["map.png", "map.gif"],
+    ),
+}
+
+
+def test_no_example_is_left_out():
+    assert {path.name for path in EXAMPLES.glob("*.py")} == set(SHORT)
+
+
+@pytest.mark.parametrize("name", SHORT)
+def test_example(name, tmp_path):
+    arguments, files = SHORT[name]
+    command = [sys.executable, str(EXAMPLES / name), *arguments]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=600)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.strip()
+    for file in files:
+        assert (tmp_path / file).stat().st_size > 1000
