@@ -177,3 +177,16 @@ def test_a_sweep_compiles_once():
         env = f"deep_sea:depth=4,mapping_seed={seed}"
         langevin_dqn.train("ensemble_langevin_dqn", env, seed=seed, episodes=6, members=2, **changes)
     assert run_chunk._cache_size() == before
+
+
+def test_only_alg4_has_sleeping_rows():
+    """What a row does asleep is known for alg4's moments; eq. (5) takes the dense step."""
+    space = IndexSpace(5_000)
+    assert langevin_dqn.make_agent(langevin_dqn.preset("ensemble_langevin_dqn"), space=space).structure.sleeping_rows
+    assert not langevin_dqn.make_agent(
+        langevin_dqn.preset("ensemble_langevin_dqn", optimizer="sgd"), space=space
+    ).structure.sleeping_rows
+    with pytest.raises(UserError, match="optimizer=adam"):
+        langevin_dqn.make_agent(
+            langevin_dqn.preset("ensemble_langevin_dqn", optimizer="sgd", row_updates="sleeping"), space=space
+        )
