@@ -1,9 +1,11 @@
 """Ray: the same returns as threads, also when a node dies."""
 
+import os
 import socket
 import sys
 import threading
 import time
+from pathlib import Path
 
 import odd_jobs
 import pytest
@@ -18,9 +20,17 @@ from ray.cluster_utils import Cluster  # noqa: E402
 SMALL = {"num_cpus": 1, "object_store_memory": 100 * 2**20, "include_dashboard": False}
 
 
+@pytest.fixture(scope="module", autouse=True)
+def nodes_find_odd_jobs():
+    """Nodes inherit the environment of this process, not its path."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("PYTHONPATH", str(Path(__file__).parent), prepend=os.pathsep)
+        yield
+
+
 @pytest.fixture(scope="module")
 def cluster(compiled):
-    """Two nodes, a core each. They inherit this process's environment."""
+    """A node with one core; tests may add others."""
     nodes = Cluster(initialize_head=True, head_node_args=SMALL)
     yield nodes
     nodes.shutdown()
