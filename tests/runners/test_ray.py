@@ -99,7 +99,11 @@ def closed_port():
         return probe.getsockname()[1]
 
 
-@pytest.mark.parametrize("address", [f"127.0.0.1:{closed_port()}", "nonsense", "no.such.host.invalid:6379"])
+@pytest.mark.parametrize(
+    "address",
+    [f"127.0.0.1:{closed_port()}", "nonsense", "no.such.host.invalid:6379"],
+    ids=["nobody listens", "no address", "no host"],
+)
 def test_no_cluster_is_told_at_once(address):
     began = time.monotonic()
     with pytest.raises(UserError, match="hint: start one with ray start"):
