@@ -137,9 +137,16 @@ def disturb(sweep: Sweep, args: Args, first: float, each: float) -> tuple[Counte
 
 def seconds_until_gone(pids: list[int]) -> float:
     start = time.monotonic()
-    while time.monotonic() - start < 60 and any(Path(f"/proc/{pid}").exists() for pid in pids):
+    while time.monotonic() - start < 60 and any(map(runs, pids)):
         time.sleep(0.01)
     return time.monotonic() - start
+
+
+def runs(pid: int) -> bool:
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False
 
 
 def pace(sweep: Sweep) -> tuple[float, float]:
