@@ -57,7 +57,7 @@ def test_everything_at_once(report, made_up_store, tmp_path):
     ]
 
 
-def test_the_largest_complete_scale_is_chosen(langevin_dqn_command, made_up_store):
+def test_the_largest_scale_that_is_half_done_is_chosen(langevin_dqn_command, made_up_store):
     code, out, _ = langevin_dqn_command("report", "--store", made_up_store, "--json")
     assert code == 0
     assert {claim["scale"] for claim in objects(out) if claim["figure"] in ("fig2", "fig3")} == {"quick"}

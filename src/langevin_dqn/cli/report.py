@@ -25,7 +25,7 @@ class Args:
     store: str
     """Folder of runs."""
     scale: str | None = None
-    """quick, standard or paper; by default, figure by figure, the largest that is complete."""
+    """quick, standard or paper; by default, figure by figure, the largest of which half is done."""
     out: str | None = None
     """Write the page to this .html file."""
     markdown: str | None = None

@@ -1,10 +1,10 @@
 """fig8: learning time at depth 50 against updates per step, both ensembles."""
 
-from langevin_dqn.experiments.contenders import BOOT, ENSEMBLE
+from langevin_dqn.experiments.contenders import BOOT_FOR_DEPTH, ENSEMBLE_FOR_DEPTH
 from langevin_dqn.experiments.ensembles import beats_boot, ensemble_gains, learns_every_seed
 from langevin_dqn.experiments.figure import Figure, sea_jobs
 
-_BOTH = (BOOT, ENSEMBLE)
+_BOTH = (BOOT_FOR_DEPTH, ENSEMBLE_FOR_DEPTH)
 
 FIGURE = Figure(
     id="fig8",
@@ -20,5 +20,6 @@ FIGURE = Figure(
         ensemble_gains("It learns sooner with more updates."),
         beats_boot("updates", "It outperforms Boot DQN at every number of updates."),
     ),
-    note="Both as in the text; σ_w² = 1e-4 as a variance, ε of Adam 1e-6.",
+    note="As in the text but for σ_w² = 1e-6 in place of 1e-4, and ε of Adam 1e-8 (the text gives none). With "
+    "σ_w² = 1e-4 and ε = 1e-6 no seed that we ran learned depth 50 within 5,000 episodes.",
 )

@@ -49,8 +49,8 @@ def summarise(store: Store, figures: Iterable[Figure], scale: str | None = None)
     Args:
         store: where the runs are.
         figures: which figures.
-        scale: whose runs to look at. By default, figure by figure, the largest scale that is
-            complete or, where none is, the one with the largest share of its runs done.
+        scale: whose runs to look at. By default, figure by figure, the largest scale of which
+            at least half of the runs are done or, where there is none, the one with the largest share.
     """
     cache: dict[str, Result | None] = {}
 
@@ -67,7 +67,7 @@ def summarise(store: Store, figures: Iterable[Figure], scale: str | None = None)
             for name in ((scale,) if scale else SCALES)
         }
         share = {name: len(done[name]) / max(len(figure.jobs[name]), 1) for name in done}
-        chosen = max(done, key=lambda name: (share[name], SCALES.index(name)))
+        chosen = max(done, key=lambda name: (min(share[name], 0.5), SCALES.index(name)))
         findings = tuple((claim, claim.check(done[chosen])) for claim in figure.claims)
         reports.append(FigureReport(figure, chosen, done[chosen], len(figure.jobs[chosen]), findings))
     return reports
