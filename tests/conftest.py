@@ -37,6 +37,7 @@ def _made_up(job):
         return Result(
             **common, max_return=0.99, learned_regret=0.8, returns=returns, updates=len(returns),
             seconds=len(returns) / 100, lengths=np.full(len(returns), depth, np.int32),
+            record=_made_up_maps(rng, depth, len(returns)) if job.record else None,
         )  # fmt: skip
     n, size = job.episodes, SWEEPS[split_id(job.env)[0]].settings[split_id(job.env)[1]].get("size", 10)
     miss = float(np.clip(1 / (1 + skill) + rng.normal(scale=0.1) + (size - 10) / 40, 0, 1))
@@ -49,6 +50,16 @@ def _made_up(job):
         **common, max_return=1.0, returns=np.full(n, 1.1 - miss / 10, np.float32), updates=n, seconds=1.5,
         lengths=np.full(n, 10, np.int32), measures=measures,
     )  # fmt: skip
+
+
+def _made_up_maps(rng, depth, episodes):
+    """Maps that clear with time, and from the left."""
+    from langevin_dqn.results import SpreadMaps
+
+    when = np.arange(10, max(episodes, 20) + 1, 10)
+    column = np.tile(np.arange(depth), depth)
+    spread = rng.lognormal(size=(len(when), depth**2, 2)) * (1 + column[:, None]) / when[:, None, None]
+    return SpreadMaps(when, spread.astype(np.float32), np.broadcast_to(column < 5, spread.shape[:2]).astype(np.int32))
 
 
 @pytest.fixture(scope="session")

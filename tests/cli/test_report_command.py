@@ -44,10 +44,12 @@ def test_everything_at_once(report, made_up_store, tmp_path):
     assert code == 0
     assert "fig3" in out
     assert "✓ holds" in out
-    drawn = [f"{name}.{suffix}" for name in ("fig2", "fig3", "fig6") for suffix in ("pdf", "png")]  # fig6 shares runs
-    assert sorted(path.name for path in pictures.iterdir()) == drawn
+    names = ("fig1", "fig2", "fig3", "fig4", "fig6")  # two need no runs, and fig6 shares some
+    assert sorted(path.name for path in pictures.iterdir()) == [
+        f"{n}.{suffix}" for n in names for suffix in ("pdf", "png")
+    ]
     html = page.read_text(encoding="utf-8")
-    assert html.count("<img") == 3
+    assert html.count("<img") == len(names)
     assert f"<td>{len(list(made_up_store.glob('v*/*.parquet')))}</td>" in html  # runs, by machine and versions
     lines = text.read_text(encoding="utf-8").splitlines()
     assert len([line for line in lines if line.startswith("| fig") and "verdict" not in line]) == CLAIMS

@@ -73,7 +73,7 @@ def visit(browser, page_file):
 
 def test_every_figure_is_seen(visit, every_report):
     pictures = visit().locator("section.figure img").all()
-    assert len(pictures) == sum(bool(report.results) for report in every_report)
+    assert len(pictures) == sum(bool(report.results) or not report.planned for report in every_report)
     for picture in pictures:
         assert picture.is_visible()
         assert picture.evaluate("image => image.complete && image.naturalWidth") > 1000

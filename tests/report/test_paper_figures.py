@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from langevin_dqn.experiments import figures
-from langevin_dqn.report import paper_figures
+from langevin_dqn.report import insight_figures, paper_figures
 
 
 @pytest.fixture
@@ -35,7 +35,11 @@ def caption_of(figure):
     return " ".join(words.split())
 
 
-@pytest.mark.parametrize("name", list(figures()))
+#: Figures with runs whose caption is the common one.
+TRAINED = [name for name, figure in figures().items() if figure.jobs["paper"] and name != "fig5"]
+
+
+@pytest.mark.parametrize("name", TRAINED)
 def test_every_figure_is_drawn_with_its_protocol(made_up_report, drawn, tmp_path, name):
     report = made_up_report(name)
     caption = caption_of(drawn(report))
@@ -49,7 +53,38 @@ def test_every_figure_is_drawn_with_its_protocol(made_up_report, drawn, tmp_path
     assert "inf" not in told
 
 
-@pytest.mark.parametrize("name", list(figures()))
+def test_a_drawing_and_a_computation_need_no_runs(made_up_report, drawn, tmp_path):
+    for name, words in (("fig1", "cannot be reached"), ("fig4", "variance of (4, down)")):
+        report = made_up_report(name)
+        assert drawn(report).axes
+        assert (tmp_path / "picture.png").stat().st_size > 20_000
+        assert words in paper_figures.alt(report)
+
+
+def test_maps_of_the_run_in_the_middle(made_up_report, drawn):
+    report = made_up_report("fig5")
+    times = sorted(result.learning_time for result in report.results if result.solved)
+    shown = insight_figures.shown_run(report)
+    assert shown.learning_time == times[(len(times) - 1) // 2]
+    assert f"seed {shown.seed}" in caption_of(drawn(report))
+    assert f"seed {shown.seed}" in paper_figures.alt(report)
+    maps = insight_figures.slider(report)
+    assert maps.shape == (10, 10)
+    assert list(maps.episodes) == shown.record.episodes.tolist()
+    assert not maps.reachable[0, 1]
+    assert maps.share(maps.least) == 0
+    assert maps.share(maps.top) == 1
+
+
+def test_maps_need_a_record(made_up_report, tmp_path):
+    report = made_up_report("fig5")
+    bare = dataclasses.replace(report, results=tuple(dataclasses.replace(r, record=None) for r in report.results))
+    assert paper_figures.draw(bare, tmp_path / "picture.png") is None
+    assert insight_figures.slider(bare) is None
+    assert "no maps" in paper_figures.alt(bare)
+
+
+@pytest.mark.parametrize("name", [*TRAINED, "fig5"])
 def test_no_runs_no_picture(made_up_report, tmp_path, name):
     report = made_up_report(name, keep=lambda job: False)
     assert paper_figures.draw(report, tmp_path / "picture.png") is None

@@ -50,20 +50,23 @@ def tell_triangles(_: FigureReport) -> str:
     return "Two triangles for each state and time, up and down, darker where Q is less certain. " + " ".join(parts)
 
 
-def shown_run(report: FigureReport) -> Result:
+def shown_run(report: FigureReport) -> Result | None:
     """The run that the maps show: of those that learned, the one whose learning time is in the middle."""
-    runs = sorted(report.results, key=lambda result: (result.learning_time is None, result.learning_time or 0))
+    runs = [result for result in report.results if result.record is not None and len(result.record.episodes)]
+    runs.sort(key=lambda result: (result.learning_time is None, result.learning_time or 0))
     learned = [result for result in runs if result.solved]
-    return learned[(len(learned) - 1) // 2] if learned else runs[0]
+    return learned[(len(learned) - 1) // 2] if learned else runs[0] if runs else None
 
 
-def draw_maps(report: FigureReport, path: str | Path, caption: str) -> Path:
-    return pictures.draw_maps(shown_run(report), path)
+def draw_maps(report: FigureReport, path: str | Path, caption: str) -> Path | None:
+    result = shown_run(report)
+    return None if result is None else pictures.draw_maps(result, path)
 
 
 def tell_maps(report: FigureReport) -> str:
     result = shown_run(report)
-    assert result.record is not None
+    if result is None or result.record is None:
+        return "There are no maps yet."
     means = uncertainty(result.record)[:, reachable(seas.depth_of(result.env)).ravel()].mean(1)
     told = [f"{means[i]:.3g} at episode {result.record.episodes[i]}" for i in (0, len(means) // 2, -1)]
     return (
@@ -73,10 +76,8 @@ def tell_maps(report: FigureReport) -> str:
 
 def slider(report: FigureReport) -> Maps | None:
     """Every map of the run shown, for the page's slider."""
-    if not report.results:
-        return None
     result = shown_run(report)
-    if result.record is None or not len(result.record.episodes):
+    if result is None or result.record is None:
         return None
     depth = seas.depth_of(result.env)
     values = np.where(reachable(depth), grid(uncertainty(result.record), depth), np.nan)
