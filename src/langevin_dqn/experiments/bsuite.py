@@ -48,19 +48,19 @@ QUICK: dict[str, tuple[tuple[int, ...], int]] = {
 
 #: For the figures at scale ``quick``: what has short episodes, so that four agents take minutes.
 SMALL: dict[str, tuple[tuple[int, ...], int]] = {
-    "bandit": ((0, 7), 2_000),
-    "bandit_noise": ((_EASY, _HARD), 2_000),
+    "bandit": ((7,), 2_000),
+    "bandit_noise": ((_HARD,), 2_000),
     "bandit_scale": ((_EASY, _HARD), 2_000),
     "catch": ((0,), 1_000),
-    "catch_noise": ((_EASY, _HARD), 1_000),
-    "catch_scale": ((_EASY, _HARD), 1_000),
+    "catch_noise": ((_HARD,), 1_000),
+    "catch_scale": ((_HARD,), 1_000),
     "deep_sea": ((0, 5), 1_000),
-    "deep_sea_stochastic": ((0, 5), 1_000),
-    "discounting_chain": ((0, 4), 200),
-    "memory_len": ((0, 4), 1_000),
-    "memory_size": ((0, 4), 1_000),
-    "umbrella_length": ((0, 4), 1_000),
-    "umbrella_distract": ((0, 4), 1_000),
+    "deep_sea_stochastic": ((0,), 1_000),
+    "discounting_chain": ((0,), 200),
+    "memory_len": ((4,), 1_000),
+    "memory_size": ((4,), 1_000),
+    "umbrella_length": ((4,), 1_000),
+    "umbrella_distract": ((0,), 1_000),
 }
 
 #: At scale ``standard``: the cars and carts too.

@@ -1,6 +1,6 @@
 """fig8: learning time at depth 50 against updates per step, both ensembles."""
 
-from langevin_dqn.experiments.contenders import BOOT_FOR_DEPTH, ENSEMBLE_FOR_DEPTH
+from langevin_dqn.experiments.contenders import BOOT, BOOT_FOR_DEPTH, ENSEMBLE, ENSEMBLE_FOR_DEPTH
 from langevin_dqn.experiments.ensembles import beats_boot, ensemble_gains, learns_every_seed
 from langevin_dqn.experiments.figure import Figure, sea_jobs
 
@@ -10,8 +10,8 @@ FIGURE = Figure(
     id="fig8",
     title="Depth 50: learning time against updates per step",
     jobs={
-        # depth 20 stands in for depth 50, which takes a run many minutes
-        "quick": sea_jobs(_BOTH, depths=(20,), updates=(1, 5), seeds=3, episodes=2000),
+        # depth 20 stands in for depth 50, which takes a run many minutes: runs that fig7 has too
+        "quick": sea_jobs((BOOT, ENSEMBLE), depths=(20,), updates=(1, 5), seeds=3, episodes=2000),
         "standard": sea_jobs(_BOTH, depths=(50,), updates=(1, 5), seeds=5, episodes=5000),
         "paper": sea_jobs(_BOTH, depths=(50,), updates=(1, 2, 5, 10), seeds=5, episodes=5000),
     },
