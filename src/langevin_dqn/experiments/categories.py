@@ -1,5 +1,6 @@
 """What the paper claims of its agents on bsuite's categories."""
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 
 import polars as pl
@@ -16,6 +17,9 @@ from langevin_dqn.statistics import mean_interval
 
 #: A difference of scores that counts as none.
 MARGIN = 0.1
+
+#: Experiments below which a mean difference has no interval: two that happen to agree would seem certain.
+MIN_EXPERIMENTS = 3
 
 #: Experiments whose files this package cannot bring along.
 _NEEDS_FILES = ("mnist", "mnist_noise", "mnist_scale")
@@ -68,7 +72,7 @@ def not_worse(name: str, words: str, ours: str, theirs: str, tags: Iterable[str]
         gaps = {tag: _differences(scores_of(results), ours, theirs)[tag] for tag in chosen}
         if not any(gaps.values()):
             return undecided("no experiment that both agents ran")
-        ends = {tag: mean_interval(values, 1 - 2 * LEVEL) for tag, values in gaps.items() if values}
+        ends = {tag: _interval(values) for tag, values in gaps.items() if values}
         means = {tag: sum(values) / len(values) for tag, values in gaps.items() if values}
         worse = [tag for tag, (_, upper) in ends.items() if upper < 0]
         fine = [tag for tag, (lower, _) in ends.items() if lower > -MARGIN]
@@ -89,9 +93,10 @@ def differs(name: str, words: str, better: str, worse: str, tag: str) -> Claim:
 
     def check(results: Sequence[Result]) -> Finding:
         gaps = _differences(scores_of(results), better, worse)[tag]
-        if len(gaps) < 2:
-            return undecided("fewer than two experiments that both agents ran")
-        lower, upper = mean_interval(gaps, 1 - 2 * LEVEL)
+        if len(gaps) < MIN_EXPERIMENTS:
+            told = ", ".join(f"{gap:+.2f}" for gap in gaps) or "none"
+            return undecided(f"fewer than {MIN_EXPERIMENTS} experiments that both agents ran; differences: {told}")
+        lower, upper = _interval(gaps)
         mean = sum(gaps) / len(gaps)
         verdict = HOLDS if lower > 0 else FAILS if upper < 0 else UNDECIDED
         told = f"difference of scores on {tag.replace('_', ' ')}: {mean:+.2f} over {len(gaps)} experiments"
@@ -101,6 +106,11 @@ def differs(name: str, words: str, better: str, worse: str, tag: str) -> Claim:
     return Claim(name, words, check)
 
 
+def _interval(values: Sequence[float]) -> tuple[float, float]:
+    """One-sided at the level of claims, at each end."""
+    return mean_interval(values, 1 - 2 * LEVEL) if len(values) >= MIN_EXPERIMENTS else (-math.inf, math.inf)
+
+
 def _end(value: float) -> float | None:
     """JSON has no infinity."""
-    return value if abs(value) != float("inf") else None
+    return value if math.isfinite(value) else None

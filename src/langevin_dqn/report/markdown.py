@@ -14,7 +14,8 @@ def document(reports: Sequence[FigureReport], pictures: Mapping[str, str] | None
         reports: what the runs say.
         pictures: by figure, where its picture is, as a link from where the text will be.
     """
-    lines = ["| figure | the paper says | verdict | found | test | runs |", "|---|---|---|---|---|---|"]
+    lines = ["# What the runs say about the paper", ""]
+    lines += ["| figure | the paper says | verdict | found | test | runs |", "|---|---|---|---|---|---|"]
     for report in reports:
         for claim, finding in report.findings:
             cells = [report.figure.id, claim.words, told(finding.verdict), finding.words, finding.test, runs(report)]
@@ -23,7 +24,10 @@ def document(reports: Sequence[FigureReport], pictures: Mapping[str, str] | None
         if report.figure.id in (pictures or {}):
             title = f"{report.figure.id}: {report.figure.title}"
             lines += ["", f"**{title}**", "", f"![{title}]({(pictures or {})[report.figure.id]})"]
-            lines += ["", " ".join(filter(None, [f"{caption(report)}.", report.figure.note]))]
+            lines += [
+                "",
+                " ".join(filter(None, [f"{words}." if (words := caption(report)) else "", report.figure.note])),
+            ]
     return "\n".join(lines) + "\n"
 
 
