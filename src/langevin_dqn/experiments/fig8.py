@@ -20,6 +20,6 @@ FIGURE = Figure(
         ensemble_gains("It learns sooner with more updates."),
         beats_boot("updates", "It outperforms Boot DQN at every number of updates."),
     ),
-    note="At depth 50 as in the text but for σ_w² = 1e-6 in place of 1e-4, and ε of Adam 1e-8 (the text gives none): with "
-    "1e-4 and 1e-6 no seed that we ran learned within 5,000 episodes. The stand-in of scale quick has 1e-4 and 1e-6.",
+    note="At depth 50 as in the text but for σ_w² = 1e-6 in place of 1e-4, and ε of Adam 1e-8 (the text gives none): "
+    "with 1e-4 and 1e-6 no seed that we ran learned within 5,000 episodes. Scale quick has 1e-4 and 1e-6.",
 )
