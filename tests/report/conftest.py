@@ -10,6 +10,23 @@ from langevin_dqn.report.maps import Maps
 EPISODES = (10, 40, 80, 160)
 
 
+@pytest.fixture
+def last_figure(monkeypatch):
+    """What matplotlib drew last, caught before it is closed."""
+    import matplotlib.pyplot as plt
+
+    kept = []
+    monkeypatch.setattr(plt, "close", kept.append)
+    yield lambda: kept[-1]
+    monkeypatch.undo()
+    plt.close("all")
+
+
+@pytest.fixture
+def axes_of(last_figure):
+    return lambda: last_figure().axes
+
+
 @pytest.fixture(scope="session")
 def made_up_maps():
     """Uncertainty that clears from the left; the third map was not taken."""

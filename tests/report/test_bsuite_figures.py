@@ -16,18 +16,6 @@ def made_up(names, agents=AGENTS):
     return {agent: {name: float(rng.random()) for name in names} for agent in agents}
 
 
-@pytest.fixture
-def axes_of(monkeypatch):
-    """The axes of what is drawn, caught before the figure is closed."""
-    import matplotlib.pyplot as plt
-
-    kept = []
-    monkeypatch.setattr(plt, "close", lambda figure: kept.append(figure))
-    yield lambda: kept[-1].axes
-    monkeypatch.undo()
-    plt.close("all")
-
-
 @pytest.mark.parametrize("suffix", ["png", "pdf"])
 def test_files_are_written(tmp_path, suffix):
     for draw, names in ((bsuite_figures.radar, TAGS), (bsuite_figures.bars, SWEEPS)):

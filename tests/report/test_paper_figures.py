@@ -10,20 +10,14 @@ from langevin_dqn.report import insight_figures, paper_figures
 
 
 @pytest.fixture
-def drawn(monkeypatch, tmp_path):
+def drawn(last_figure, tmp_path):
     """Draw a report and look at matplotlib's figure before it is closed."""
-    import matplotlib.pyplot as plt
-
-    kept = []
-    monkeypatch.setattr(plt, "close", kept.append)
 
     def draw(report):
         assert paper_figures.draw(report, tmp_path / "picture.png") is not None
-        return kept[-1]
+        return last_figure()
 
-    yield draw
-    monkeypatch.undo()
-    plt.close("all")
+    return draw
 
 
 def legend_of(figure):
