@@ -6,7 +6,7 @@ from html.parser import HTMLParser
 import numpy as np
 import pytest
 
-from langevin_dqn.report import page, settings
+from langevin_dqn.report import durations, page, settings
 from langevin_dqn.report.maps import Maps
 from langevin_dqn.report.verdicts import told
 
@@ -148,6 +148,6 @@ def test_maps_that_do_not_fit_are_refused(episodes, values):
         Maps(episodes, values)
 
 
-@pytest.mark.parametrize(("seconds", "words"), [(3.4, "3 s"), (119, "119 s"), (150, "2.5 min"), (9000, "2.5 h")])
+@pytest.mark.parametrize(("seconds", "words"), [(3.4, "3 s"), (89, "89 s"), (150, "2.5 min"), (9000, "2.5 h")])
 def test_durations(seconds, words):
-    assert page.duration(seconds) == words
+    assert durations.told(seconds) == words

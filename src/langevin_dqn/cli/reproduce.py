@@ -76,7 +76,7 @@ def _show_plan(figures: "list[Figure]", scale: str, store: "Store", plan: "Plan"
     from rich.console import Console
     from rich.table import Table
 
-    from langevin_dqn.cli.sweep import clock
+    from langevin_dqn.report import durations
     from langevin_dqn.store import key_of
 
     table = Table(title=f"Plan, scale {scale}")
@@ -94,14 +94,18 @@ def _show_plan(figures: "list[Figure]", scale: str, store: "Store", plan: "Plan"
         new = keys & plan.seconds.keys() - counted
         counted |= new
         table.add_row(
-            figure.id, figure.title, str(len(keys)), str(len(new)), clock(sum(plan.seconds[k] for k in new) / workers)
+            figure.id,
+            figure.title,
+            str(len(keys)),
+            str(len(new)),
+            durations.told(sum(plan.seconds[k] for k in new) / workers),
         )
     console = Console(stderr=True)
     console.print(table)
     total = sum(plan.seconds.values()) / workers
     done = len(plan.jobs) - len(plan.missing)
     console.print(
-        f"{len(plan.jobs)} distinct runs, {done} of them in {store.folder}; at most {clock(total)} "
+        f"{len(plan.jobs)} distinct runs, {done} of them in {store.folder}; at most {durations.told(total)} "
         f"with {workers} at a time, less where runs learn early",
         highlight=False,
         soft_wrap=True,

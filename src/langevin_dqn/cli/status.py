@@ -51,8 +51,9 @@ def _print(folder: Path, runs: int, counts: dict[str, dict[str, list[int]]], pro
     from rich.console import Console
     from rich.table import Table
 
-    from langevin_dqn.cli.sweep import clock, headline
+    from langevin_dqn.cli.sweep import headline
     from langevin_dqn.experiments.figure import SCALES
+    from langevin_dqn.report import durations
 
     table = Table(title=f"{folder}: {runs} runs")
     table.add_column("figure")
@@ -71,5 +72,6 @@ def _print(folder: Path, runs: int, counts: dict[str, dict[str, list[int]]], pro
     else:
         how = "ended" if progress.ended else "was cut off"
         console.print(
-            f"the last sweep ({progress.what}) {how} after {clock(progress.seconds)}: {progress.done} runs done"
+            f"the last sweep ({progress.what}) {how} after {durations.told(progress.seconds)}: "
+            f"{progress.done} runs done"
         )

@@ -16,6 +16,7 @@ from langevin_dqn.cli.run import check_workers
 from langevin_dqn.errors import UserError
 from langevin_dqn.experiments import progress_file
 from langevin_dqn.experiments.progress_file import Progress, Running
+from langevin_dqn.report import durations
 from langevin_dqn.results import Result
 from langevin_dqn.runners import Failure, Job
 from langevin_dqn.store import Store, key_of
@@ -163,21 +164,8 @@ class Board:
 def headline(now: Progress) -> str:
     """A sweep in a line."""
     failed = f", {now.failed} failed" if now.failed else ""
-    left = "" if now.seconds_left is None else f", about {clock(now.seconds_left)} left"
-    return f"{now.what}: {now.done} of {now.total} runs done{failed}, {clock(now.seconds)} so far{left}"
-
-
-def clock(seconds: float) -> str:
-    """A time span as people say it.
-
-    Example:
-        >>> clock(40), clock(150), clock(9000)
-        ('40 s', '2.5 min', '2.5 h')
-    """
-    for size, unit in ((3600, "h"), (60, "min")):
-        if seconds >= 1.5 * size:
-            return f"{seconds / size:.1f} {unit}"
-    return f"{seconds:.0f} s"
+    left = "" if now.seconds_left is None else f", about {durations.told(now.seconds_left)} left"
+    return f"{now.what}: {now.done} of {now.total} runs done{failed}, {durations.told(now.seconds)} so far{left}"
 
 
 def name_of(job: Job) -> str:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from langevin_dqn.experiments.claims import LEVEL
-from langevin_dqn.report import settings
+from langevin_dqn.report import durations, settings
 from langevin_dqn.report.maps import Maps, color
 from langevin_dqn.report.markdown import runs
 from langevin_dqn.report.paper_figures import alt, presets
@@ -74,7 +74,7 @@ def render(
         alt=alt,
         runs=runs,
         presets=presets,
-        duration=duration,
+        duration=durations.told,
         scale=[color(i / 10) for i in range(11)],
     )
 
@@ -91,14 +91,6 @@ def origins(store: Store, reports: Sequence[FigureReport]) -> list[dict[str, Any
     counted = rows.filter(pl.col("key").is_in(asked)).group_by(columns)
     times = pl.col("finished_at").dt.date()
     return counted.agg(pl.len().alias("runs"), first=times.min(), last=times.max()).sort(columns).to_dicts()
-
-
-def duration(seconds: float) -> str:
-    """About how long, in the unit a person would choose."""
-    for unit, size in (("h", 3600), ("min", 60)):
-        if seconds >= 2 * size:
-            return f"{seconds / size:.1f} {unit}"
-    return f"{seconds:.0f} s"
 
 
 def _distinct_seconds(reports: Sequence[FigureReport]) -> float:
