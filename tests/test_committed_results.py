@@ -2,15 +2,15 @@
 
 from pathlib import Path
 
-from langevin_dqn.cli import report
+from langevin_dqn.cli import verify
 from langevin_dqn.store import Store
 
 ROOT = Path(__file__).parent.parent
 
 
 def test_verdicts_in_the_docs_follow_from_the_data(capsys):
-    arguments = report.Args(store=str(ROOT / "results"), check=str(ROOT / "docs" / "results.md"))
-    assert report.main(arguments) == 0, capsys.readouterr().err
+    arguments = verify.Args(store=str(ROOT / "results"), verdicts=str(ROOT / "docs" / "results.md"))
+    assert verify.main(arguments) == 0, capsys.readouterr().out
 
 
 def test_every_committed_run_can_be_read():
@@ -24,5 +24,5 @@ def test_a_verdict_that_does_not_follow_is_noticed(tmp_path, capsys):
     assert "✓ holds" in text
     wrong = tmp_path / "results.md"
     wrong.write_text(text.replace("✓ holds", "✗ does not hold", 1))
-    assert report.main(report.Args(store=str(ROOT / "results"), check=str(wrong))) == 1
-    assert "holds" in capsys.readouterr().err
+    assert verify.main(verify.Args(store=str(ROOT / "results"), verdicts=str(wrong))) == 1
+    assert "the file says 'does not hold', the runs say 'holds'" in capsys.readouterr().out

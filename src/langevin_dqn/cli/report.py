@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 class Args:
     """Judge the paper's claims by the runs in a store, and draw its figures.
 
-    Without --out, --markdown, --figures, --json or --check, the page is written to report.html in the store.
+    Without --out, --markdown, --figures or --json, the page is written to report.html in the store.
     """
 
     store: str
@@ -34,8 +34,6 @@ class Args:
     """Write the pictures to this folder, as PNG and PDF."""
     json: bool = False
     """Print one JSON object per claim to stdout and nothing else."""
-    check: str | None = None
-    """Compare verdicts with a file that --json or --markdown wrote; exit code 1 where they differ."""
 
 
 def main(args: Args) -> int:
@@ -65,15 +63,9 @@ def main(args: Args) -> int:
         raise UserError(f"{args.store} has no runs of any figure{which}", "make some with langevin-dqn reproduce")
     if args.json:
         sys.stdout.write(verdicts.as_json_lines(reports))
-    if not (args.out or args.markdown or args.figures or args.json or args.check):
+    if not (args.out or args.markdown or args.figures or args.json):
         args.out = str(Path(args.store) / "report.html")
     write(store, reports, out=args.out, markdown=args.markdown, figures=args.figures)
-    if args.check:
-        different = verdicts.differences(reports, args.check)
-        for line in different:
-            _say(line)
-        _say(f"{args.check} and {args.store} {'differ' if different else 'agree'}")
-        return 1 if different else 0
     if not args.json:
         table(reports)
     return 0

@@ -1,0 +1,107 @@
+"""``langevin-dqn verify``: whether a store is what it says it is."""
+
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from langevin_dqn.errors import UserError
+
+if TYPE_CHECKING:
+    from langevin_dqn.store import Store
+
+
+@dataclass
+class Args:
+    """Check a store of runs.
+
+    Each file has to be whole and the run its name says. On demand, runs have to come out the same when done again, and
+    verdicts that were written earlier have to follow from the runs.
+    """
+
+    store: str
+    """Folder of runs."""
+    rerun: int = 0
+    """Do this many runs again, shortest first and agents in turn, and compare every return to the bit."""
+    verdicts: str | None = None
+    """A file that report --json or --markdown wrote; its verdicts have to follow from the runs."""
+    workers: int | None = None
+    """Runs at a time; the number of cores by default."""
+
+
+def main(args: Args) -> int:
+    from langevin_dqn.cli.run import check_workers
+
+    check_workers(args.workers)
+    if args.rerun < 0:
+        raise UserError(f"--rerun {args.rerun} is no number of runs", "use 0 or more")
+    if not Path(args.store).exists():
+        raise UserError(f"there is no store at {args.store}", "name the folder that --store of reproduce named")
+    from langevin_dqn import machine
+
+    machine.prepare()
+    from langevin_dqn.store import Store
+
+    store = Store(args.store)
+    rows = store.load().to_dicts()
+    complaints = _misnamed(store, rows)
+    if args.rerun:
+        complaints += _different(store, rows, args.rerun, args.workers)
+    if args.verdicts:
+        complaints += _contradicted(store, args.verdicts)
+    for complaint in complaints:
+        print(complaint)
+    print(f"{args.store}: {f'{len(complaints)} checks failed' if complaints else 'nothing is wrong'}")
+    return 1 if complaints else 0
+
+
+def _misnamed(store: "Store", rows: list[dict[str, Any]]) -> list[str]:
+    """Files that cannot be read, or that are not the run their name says."""
+    from langevin_dqn.experiments.stored_jobs import job_of
+
+    complaints = [f"cannot be read, set aside: {path}" for path in store.damaged]
+    if not rows and not complaints:
+        raise UserError(f"{store.folder} has no runs", "make some with langevin-dqn reproduce")
+    strangers = [row["key"] for row in rows if job_of(row) is None]
+    complaints += [f"what {key}.parquet holds is not the run that its name says" for key in strangers]
+    _say(f"{len(rows)} files read, {len(rows) - len(strangers)} are the runs their names say")
+    return complaints
+
+
+def _different(store: "Store", rows: list[dict[str, Any]], count: int, workers: int | None) -> list[str]:
+    """Runs whose returns or lengths differ when they are done again."""
+    import numpy as np
+
+    from langevin_dqn.experiments.stored_jobs import sample
+    from langevin_dqn.runners import run_jobs
+
+    jobs = sample(rows, count)
+    complaints = []
+    for index, again in run_jobs(jobs, workers=workers):
+        kept = store.get(jobs[index])
+        same = kept is not None and all(
+            np.array_equal(getattr(kept, name), getattr(again, name)) for name in ("returns", "lengths")
+        )
+        _say(f"{'the same' if same else 'DIFFERENT'}: {jobs[index]}, {again.episodes} episodes, {again.seconds:.1f} s")
+        if not same:
+            complaints.append(f"comes out otherwise when run again: {jobs[index]}")
+    if complaints:
+        made = sorted({f"{row['machine']}, Python {row['python']}, JAX {row['jax']}" for row in rows})
+        _say(f"the store was made on: {'; '.join(made)}")
+        _say("another processor or version of JAX may round otherwise, which is enough for another run")
+    return complaints
+
+
+def _contradicted(store: "Store", file: str) -> list[str]:
+    """Verdicts in ``file`` that the runs do not bear out."""
+    from langevin_dqn.experiments import figures
+    from langevin_dqn.report import verdicts
+    from langevin_dqn.report.summary import summarise
+
+    different = verdicts.differences(summarise(store, figures().values()), file)
+    _say(f"the verdicts of {file} {'do not all follow' if different else 'follow'} from the runs")
+    return different
+
+
+def _say(words: str) -> None:
+    print(words, file=sys.stderr, flush=True)

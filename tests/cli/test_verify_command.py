@@ -1,0 +1,137 @@
+"""``langevin-dqn verify``: what it passes, and what it notices."""
+
+import shutil
+
+import polars as pl
+import pytest
+
+from langevin_dqn.runners import Job
+from langevin_dqn.store import Store
+
+
+@pytest.fixture
+def verify(langevin_dqn_command):
+    return lambda *argv: langevin_dqn_command("verify", *argv)
+
+
+JOBS = [
+    Job("dqn", "probe_action", 0, 30),
+    Job("langevin_dqn", "deep_sea:depth=4", 1, 20, "released", True, {"updates_per_step": 2, "hidden": (8,)}),
+    Job("ensemble_langevin_dqn", "deep_sea:depth=4", 2, None, steps=60, changes={"noise_variance": 1e-5}, record="q"),
+]
+
+
+@pytest.fixture(scope="module")
+def real_store(tmp_path_factory):
+    store = Store(tmp_path_factory.mktemp("real"))
+    for job in JOBS:
+        store.put(job, job.run())
+    return store
+
+
+def test_runs_come_out_the_same(verify, real_store):
+    code, out, err = verify("--store", real_store.folder, "--rerun", 5)
+    assert (code, out) == (0, f"{real_store.folder}: nothing is wrong\n")
+    assert "3 files read, 3 are the runs their names say" in err
+    assert sum(line.startswith("the same: ") for line in err.splitlines()) == 3
+
+
+def change(store, job, column, value):
+    path = store.path(job)
+    pl.read_parquet(path).with_columns(pl.lit(value).alias(column)).write_parquet(path)
+
+
+@pytest.mark.parametrize(
+    ("column", "value"),
+    [("noise_variance", 0.5), ("seed", 7), ("asked_episodes", 31), ("env", "probe_delay"), ("agent", "nobody")],
+)
+def test_a_file_that_is_not_the_run_its_name_says(verify, real_store, tmp_path, column, value):
+    store = Store(shutil.copytree(real_store.folder, tmp_path / "copy"))
+    change(store, JOBS[0], column, value)
+    code, out, _ = verify("--store", store.folder)
+    assert code == 1
+    assert f"what {store.path(JOBS[0]).name} holds is not the run that its name says" in out
+    assert "1 checks failed" in out
+
+
+def test_returns_that_were_tampered_with(verify, real_store, tmp_path):
+    store = Store(shutil.copytree(real_store.folder, tmp_path / "copy"))
+    path = store.path(JOBS[0])
+    table = pl.read_parquet(path)
+    returns = [value + 1e-6 for value in table["returns"].to_list()[0]]
+    table.with_columns(returns=pl.Series([returns], dtype=table["returns"].dtype)).write_parquet(path)
+    assert verify("--store", store.folder)[0] == 0  # only doing it again can tell
+    code, out, err = verify("--store", store.folder, "--rerun", 3)
+    assert code == 1
+    assert out.startswith("comes out otherwise when run again: dqn on probe_action, seed 0\n")
+    assert "the store was made on: " in err
+
+
+def test_a_file_cut_short(verify, real_store, tmp_path):
+    store = Store(shutil.copytree(real_store.folder, tmp_path / "copy"))
+    path = store.path(JOBS[1])
+    path.write_bytes(path.read_bytes()[:-20])
+    code, out, err = verify("--store", store.folder)
+    assert code == 1
+    assert "cannot be read, set aside" in out
+    assert "2 files read" in err
+
+
+@pytest.mark.parametrize("kind", ["json", "md"])
+def test_a_verdict_that_drifted(verify, langevin_dqn_command, made_up_store, tmp_path, kind):
+    file = tmp_path / f"claims.{kind}"
+    if kind == "json":
+        file.write_text(langevin_dqn_command("report", "--store", made_up_store, "--json")[1])
+    else:
+        langevin_dqn_command("report", "--store", made_up_store, "--markdown", file)
+        file.write_text("# A page\n\n| other | table |\n|---|---|\n| fig | 1 |\n\n" + file.read_text())
+    assert verify("--store", made_up_store, "--verdicts", file)[0] == 0
+
+    whole = file.read_text()
+    row = next(line for line in whole.splitlines() if "falls drastically" in line)
+    file.write_text(whole.replace(row, row.replace("holds", "does not hold", 1)))
+    code, out, _ = verify("--store", made_up_store, "--verdicts", file)
+    assert code == 1
+    (line,) = [line for line in out.splitlines() if line.startswith("fig")]
+    assert line.startswith("fig3: ")
+    assert line.endswith("the file says 'does not hold', the runs say 'holds'")
+
+    file.write_text(whole.replace(row + "\n", ""))
+    code, out, _ = verify("--store", made_up_store, "--verdicts", file)
+    assert code == 1
+    assert "the file says 'nothing'" in out
+
+
+@pytest.mark.parametrize(
+    ("text", "name", "message"),
+    [
+        (None, "none.json", "cannot read"),
+        ("no claims", "bad.json", "not a claim per line"),
+        ('{"figure": "fig2"}', "bad.json", "not a claim per line"),
+        ("", "empty.json", "no verdicts"),
+        ("# No table", "page.md", "no verdicts"),
+    ],
+)
+def test_verdicts_that_cannot_be_read(verify, made_up_store, tmp_path, text, name, message):
+    if text is not None:
+        (tmp_path / name).write_text(text)
+    code, out, err = verify("--store", made_up_store, "--verdicts", tmp_path / name)
+    assert (code, out) == (2, "")
+    assert message in err
+    assert "hint:" in err
+
+
+def test_bad_input(verify, tmp_path):
+    (tmp_path / "file").write_text("")
+    (tmp_path / "empty").mkdir()
+    for argv, message in (
+        (("--store", tmp_path / "nowhere"), "no store"),
+        (("--store", tmp_path / "file"), "is a file"),
+        (("--store", tmp_path / "empty"), "has no runs"),
+        (("--store", tmp_path / "empty", "--rerun", -1), "no number of runs"),
+        (("--store", tmp_path / "empty", "--workers", 0), "nobody to run"),
+    ):
+        code, out, err = verify(*argv)
+        assert (code, out) == (2, "")
+        assert message in err
+        assert err.count("hint:") == 1
