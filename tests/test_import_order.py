@@ -21,7 +21,7 @@ ORDER = [
     {"results"},
     {"compiled_training", "host_training", "recording"},
     {"training"},
-    {"store"},
+    {"checkpoint", "store"},
     {"runners"},
     {"insight"},
     {"analysis"},

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from langevin_dqn.agent import Agent, AgentState, make_agent
+    from langevin_dqn.checkpoint import SavedAgent, load_agent, save_agent
     from langevin_dqn.config import AgentConfig
     from langevin_dqn.environments import make_env
     from langevin_dqn.errors import UserError
@@ -27,6 +28,9 @@ _HOME = {
     "AgentState": "agent",
     "make_agent": "agent",
     "AgentConfig": "config",
+    "SavedAgent": "checkpoint",
+    "load_agent": "checkpoint",
+    "save_agent": "checkpoint",
     "make_env": "environments",
     "UserError": "errors",
     "Trained": "evaluation",
@@ -47,18 +51,21 @@ __all__ = [
     "AgentConfig",
     "AgentState",
     "Result",
+    "SavedAgent",
     "Trained",
     "UserError",
     "evaluate",
     "langevin_adam",
     "langevin_monte_carlo",
     "langevin_sgd",
+    "load_agent",
     "load_results",
     "make_agent",
     "make_env",
     "polynomial_decay",
     "preset",
     "sample_posterior",
+    "save_agent",
     "train",
 ]
 

@@ -84,7 +84,7 @@ def train(
         raise UserError(
             f"nothing says when {env} is solved", "stop_when_solved is for the deep sea; give episodes or steps instead"
         )
-    built = make_agent(_for_environment(config, environment), space=environment.observation_space)
+    built = make_agent(settled(config, environment), space=environment.observation_space)
     if record is not None:
         recording.check(record, environment, built)
     key = jax.random.key(seed, impl=noise.PRNG)
@@ -148,8 +148,8 @@ def _copy(agent: Agent, state: AgentState) -> Trained:
     return Trained(agent, jax.tree.map(jnp.copy, state))
 
 
-def _for_environment(config: AgentConfig, environment: Environment | HostEnvironment) -> AgentConfig:
-    """Settle what depends on the environment: σ_w² per unit of depth."""
+def settled(config: AgentConfig, environment: Environment | HostEnvironment) -> AgentConfig:
+    """The configuration once it is known what depends on the environment: σ_w² per unit of depth."""
     if not config.noise_per_depth:
         return config
     depth = getattr(environment, "depth", None)

@@ -15,10 +15,12 @@ from langevin_dqn.errors import UserError, unknown
 #: Each command: the module that has its ``Args`` and ``main(args)``, and a line about it.
 COMMANDS = {
     "run": ("langevin_dqn.cli.run", "train an agent on an environment, over seeds"),
+    "evaluate": ("langevin_dqn.cli.evaluate", "play greedy episodes with agents that run --save wrote"),
     "bsuite": ("langevin_dqn.cli.bsuite", "run agents over bsuite, score them and draw the radar and bars"),
     "reproduce": ("langevin_dqn.cli.reproduce", "run what the paper's figures need, and draw them"),
     "status": ("langevin_dqn.cli.status", "tell how far a store is"),
     "report": ("langevin_dqn.cli.report", "judge the paper's claims by a store of runs, and draw its figures"),
+    "verify": ("langevin_dqn.cli.verify", "check a store: its files, its runs done again, verdicts that were written"),
     "bench": ("langevin_dqn.cli.bench", "measure updates beside every installed peer"),
     "list": ("langevin_dqn.cli.listing", "list agents, presets, environments and fields"),
 }

@@ -54,8 +54,10 @@ class Args:
     """Folder with MNIST's training files, for the mnist environments; by default LANGEVIN_DQN_MNIST names it."""
     bsuite_csv: str | None = None
     """Write each seed's log to this folder as bsuite would have; several seeds get a folder each."""
+    save: str | None = None
+    """Write each seed's trained agent to this folder, as seed_0.npz and so on, for evaluate."""
     overwrite: bool = False
-    """Let --bsuite-csv replace files that are there."""
+    """Let --bsuite-csv and --save replace files that are there."""
     workers: int | None = None
     """Seeds to run at a time; the number of cores by default."""
 
@@ -97,15 +99,27 @@ def csv_folders(args: Args, seeds: list[int]) -> dict[int, Path]:
 
     root = Path(args.bsuite_csv)
     folders = {seed: root if len(seeds) == 1 else root / f"seed_{seed}" for seed in seeds}
-    for folder in folders.values():
-        path = csv_path(folder, args.env)
-        if path.exists() and not args.overwrite:
+    _make_way([csv_path(folder, args.env) for folder in folders.values()], args.overwrite)
+    return folders
+
+
+def agent_files(args: Args, seeds: list[int]) -> dict[int, Path]:
+    """Where each seed's trained agent goes, checked likewise."""
+    if args.save is None:
+        return {}
+    files = {seed: Path(args.save) / f"seed_{seed}.npz" for seed in seeds}
+    _make_way(list(files.values()), args.overwrite)
+    return files
+
+
+def _make_way(files: list[Path], overwrite: bool) -> None:
+    for path in files:
+        if path.exists() and not overwrite:
             raise UserError(f"{path} is there already", "name another folder, or replace it with --overwrite")
         try:
-            folder.mkdir(parents=True, exist_ok=True)
+            path.parent.mkdir(parents=True, exist_ok=True)
         except OSError as error:
-            raise UserError(f"cannot write to {folder}: {error.strerror}", "name another folder") from None
-    return folders
+            raise UserError(f"cannot write to {path.parent}: {error.strerror}", "name another folder") from None
 
 
 def check_maps(args: Args, environment: Any) -> None:
@@ -150,7 +164,7 @@ def main(args: Args) -> int:
     if args.plot:
         figures.check_path(args.plot)
     check_maps(args, environment)
-    folders = csv_folders(args, seeds)
+    folders, agents = csv_folders(args, seeds), agent_files(args, seeds)
     by_default = None if args.steps else bsuite_episodes(args.env) or DEFAULT_EPISODES
     jobs = [
         Job(
@@ -163,6 +177,7 @@ def main(args: Args) -> int:
             changes,
             args.steps,
             args.record,
+            keep_agent=True if agents else None,
         )
         for seed in seeds
     ]
@@ -176,6 +191,10 @@ def main(args: Args) -> int:
                 from langevin_dqn.analysis.bsuite_log import write_csv
 
                 write_csv(result, folders[result.seed])
+            if agents:
+                from langevin_dqn.checkpoint import save_agent
+
+                save_agent(result, agents[result.seed])
             while args.json and printed in results:  # in the order of the seeds, each as soon as it can be
                 print(json.dumps(results[printed].to_dict()), flush=True)
                 printed += 1
@@ -186,6 +205,8 @@ def main(args: Args) -> int:
         seeds_table(ordered)
     if folders:
         print(f"wrote {len(folders)} logs to {args.bsuite_csv}", file=sys.stderr)
+    if agents:
+        print(f"wrote the agents of {len(agents)} seeds to {args.save}", file=sys.stderr)
     if args.plot:
         shown = "each seed up to where it stopped" if args.stop_when_solved else "median, quartiles as a band"
         over = "1 seed" if len(seeds) == 1 else f"{len(seeds)} seeds ({shown})"

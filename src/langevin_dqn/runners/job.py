@@ -28,6 +28,7 @@ class Job:
     changes: dict[str, Any] = field(default_factory=dict)
     steps: int | None = None
     record: str | None = None
+    keep_agent: bool | None = None
 
     def __str__(self) -> str:
         return f"{self.agent} on {self.env}, seed {self.seed}"
@@ -45,6 +46,7 @@ class Job:
             preset=self.preset,
             stop_when_solved=self.stop_when_solved,
             record=self.record,
+            keep_agent=bool(self.keep_agent),
             progress=progress,
             **self.changes,
         )

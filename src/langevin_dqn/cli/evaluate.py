@@ -1,0 +1,110 @@
+"""``langevin-dqn evaluate``: greedy episodes of agents that ``run --save`` wrote."""
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import tyro
+
+from langevin_dqn.errors import UserError
+
+
+@dataclass
+class Args:
+    """Play greedy episodes with saved agents, in which nothing is learned."""
+
+    agents: tyro.conf.Positional[tuple[str, ...]]
+    """Files that run --save wrote, or folders of them."""
+    env: str | None = None
+    """Environment id; by default the one each agent was trained on."""
+    episodes: int = 20
+    """Episodes per agent."""
+    seed: int = 0
+    """Everything random follows from it."""
+    json: bool = False
+    """Print one JSON object per agent to stdout and nothing else."""
+
+
+def main(args: Args) -> int:
+    if args.episodes < 1:
+        raise UserError(f"--episodes {args.episodes} leaves nothing to run", "use at least 1")
+    files = files_of(args.agents)
+    from langevin_dqn import machine
+
+    machine.prepare()
+    told = []
+    for file in files:
+        told.append(_played(file, args))
+        if args.json:
+            print(json.dumps(told[-1]), flush=True)
+    if not args.json:
+        _tables(told)
+    return 0
+
+
+def files_of(names: tuple[str, ...]) -> list[Path]:
+    """Each file, and each folder's files in the order of their seeds."""
+    if not names:
+        raise UserError("no agent to evaluate", "name files or folders that run --save wrote")
+    files: list[Path] = []
+    for path in map(Path, names):
+        found = sorted(path.glob("*.npz"), key=lambda p: (len(p.stem), p.stem)) if path.is_dir() else [path]
+        if not found:
+            raise UserError(f"{path} has no .npz files", "name a folder that run --save wrote")
+        files += found
+    return files
+
+
+def _played(file: Path, args: Args) -> dict[str, Any]:
+    from langevin_dqn.checkpoint import load_agent
+    from langevin_dqn.environments import HostEnvironment, make_env
+    from langevin_dqn.evaluation import evaluate
+
+    saved = load_agent(file)
+    environment = make_env(args.env or saved.env)
+    try:
+        if args.env:
+            saved.check_fits(environment, args.env)
+        returns = evaluate(saved.trained, environment, args.episodes, args.seed).astype(float)
+    finally:
+        if isinstance(environment, HostEnvironment):
+            environment.close()
+    return {
+        "file": str(file),
+        "agent": saved.agent,
+        "preset": saved.preset,
+        "trained_on": saved.env,
+        "trained_episodes": saved.episodes,
+        "seed": saved.seed,
+        "env": args.env or saved.env,
+        "episodes": args.episodes,
+        "mean_return": float(returns.mean()),
+        "standard_error": float(returns.std(ddof=1) / len(returns) ** 0.5) if len(returns) > 1 else None,
+        "max_return": environment.max_return,
+        "returns": returns.tolist(),
+    }
+
+
+def _tables(told: list[dict[str, Any]]) -> None:
+    """A table for each agent and environment, a row for each file."""
+    from rich.console import Console
+    from rich.table import Table
+
+    from langevin_dqn.report.figures import label
+
+    console = Console()
+    for agent, env in dict.fromkeys((row["agent"], row["env"]) for row in told):
+        rows = [row for row in told if (row["agent"], row["env"]) == (agent, env)]
+        table = Table(title=f"{label(agent)} on {env}, {rows[0]['episodes']} greedy episodes each")
+        table.add_column("file", overflow="fold")
+        for column in ("trained for", "mean return", "std. error", "least", "most"):
+            table.add_column(column, justify="right")
+        for row in rows:
+            error = "" if row["standard_error"] is None else f"{row['standard_error']:.2g}"
+            ends = (f"{end(row['returns']):.4g}" for end in (min, max))
+            trained = f"{row['trained_episodes']:,} episodes"
+            table.add_row(row["file"], trained, f"{row['mean_return']:.4g}", error, *ends)
+        console.print(table)
+        if rows[0]["max_return"] is not None:
+            console.print(f"best possible return {rows[0]['max_return']:.4g}", highlight=False)
