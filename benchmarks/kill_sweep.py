@@ -1,10 +1,10 @@
-"""A sweep whose driver and workers are killed (SIGKILL) at random moments, against one left alone.
+"""``langevin-dqn bsuite`` killed (SIGKILL) at random moments, driver and workers, against one left alone.
 
-Both sweeps write a store through worker processes. A killed driver is started again. In the
+Both sweeps write a store through worker processes. A killed command is given again. In the
 end both stores must hold the same runs with the same returns: none lost, none twice, none half
 written, and no worker may outlive its driver. A third of the kills hit a worker, a third the
 driver, and a third the driver at the moment it writes a file. Prints one JSON object; exit
-code 1 if anything differs.
+code 1 if anything differs. ``reproduce`` runs and stores through the same code.
 
     python benchmarks/kill_sweep.py
 """
@@ -12,6 +12,7 @@ code 1 if anything differs.
 import json
 import os
 import random
+import re
 import signal
 import subprocess
 import sys
@@ -24,7 +25,9 @@ from pathlib import Path
 import tyro
 
 from langevin_dqn import machine
-from langevin_dqn.runners.job import Job
+
+#: As many episodes as bsuite asks for in catch/0.
+FULL = 10_000
 
 
 @dataclass
@@ -41,26 +44,20 @@ class Args:
     """Worker processes."""
     seed: int = 0
     """Of the moments."""
-    drive: str | None = None
-    """Only run what this store has not, and say what was stored: what the killed driver does."""
 
 
-def jobs_of(args: Args) -> list[Job]:
-    kinds = [("dqn", "catch/0"), ("ensemble_langevin_dqn", "deep_sea:depth=5")]
-    return [Job(*kinds[i % len(kinds)], seed=i, episodes=args.episodes) for i in range(args.runs)]
-
-
-def drive(args: Args, folder: str) -> None:
-    from langevin_dqn.runners import Failure, run_in_processes
-    from langevin_dqn.store import Store
-
-    store = Store(folder)
-    missing = [job for job in jobs_of(args) if not store.has(job)]
-    for index, result in run_in_processes(missing, workers=args.workers):
-        if isinstance(result, Failure):
-            print(result, file=sys.stderr)
-        else:
-            print(store.put(missing[index], result).stem, flush=True)
+def command(args: Args, folder: Path) -> list[str]:
+    """Half of the runs are DQN's, half the ensemble's."""
+    options = {
+        "agents": "dqn,ensemble_langevin_dqn",
+        "settings": "catch/0",
+        "seeds": f"0-{args.runs // 2 - 1}",
+        "episodes-scale": args.episodes / FULL,
+        "runner": "processes",
+        "workers": args.workers,
+        "store": folder,
+    }
+    return [sys.executable, "-m", "langevin_dqn.cli.main", "bsuite", *(f"--{n}={v}" for n, v in options.items())]
 
 
 class Sweep:
@@ -73,9 +70,9 @@ class Sweep:
 
     def start(self) -> None:
         self.starts += 1
-        options = [f"--{name}={getattr(self.args, name)}" for name in ("runs", "episodes", "workers")]
         with self.log.open("a") as log:
-            self.driver = subprocess.Popen([sys.executable, __file__, *options, f"--drive={self.folder}"], stdout=log)
+            words = command(self.args, self.folder)
+            self.driver = subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=log)
 
     def end(self) -> None:
         if self.driver is not None:
@@ -162,9 +159,6 @@ def pace(sweep: Sweep) -> tuple[float, float]:
 
 def main(args: Args) -> int:
     machine.prepare()
-    if args.drive is not None:
-        drive(args, args.drive)
-        return 0
     with tempfile.TemporaryDirectory() as folder:
         sweeps = [Sweep(args, Path(folder) / name) for name in ("alone", "again", "killed")]
         alone, again, killed = sweeps
@@ -172,28 +166,35 @@ def main(args: Args) -> int:
             alone.start()  # compiles, too
             alone.driver.wait()
             count, longest = disturb(killed, args, *pace(again))
-            killed.driver.wait()
+            code = killed.driver.wait()
         finally:
             for sweep in sweeps:
                 sweep.end()
         report = compare(alone, killed, args)
-    report |= {"kills": dict(count), "driver_starts": killed.starts, "workers_outlived_seconds": round(longest, 2)}
+    report |= {
+        "exit_code": code,
+        "kills": dict(count),
+        "driver_starts": killed.starts,
+        "workers_outlived_seconds": round(longest, 2),
+    }
     print(json.dumps(report))
-    return 0 if report["same"] and longest < 10 else 1
+    return 0 if report["same"] and code == 0 and longest < 10 else 1
 
 
 def compare(alone: Sweep, killed: Sweep, args: Args) -> dict:
-    from langevin_dqn.store import Store, key_of
+    from langevin_dqn.store import Store
 
     expected, found = Store(alone.folder).load(), Store(killed.folder).load()
     lists = [
         "key",
         *(name for name in expected.columns if name in ("returns", "lengths") or name.startswith("measure")),
     ]
-    stored = Counter(killed.log.read_text().split())
+    told = (re.fullmatch(r"\[\d+/\d+\] (.* seed \d+): .*", line) for line in killed.log.read_text().splitlines())
+    stored = Counter(line[1] for line in told if line)  # the command's own word on each run, after it was stored
+    assert stored, "the command told of no run"
     report = {
         "runs": found.height,
-        "lost": len({key_of(job) for job in jobs_of(args)} - set(found["key"])),
+        "lost": len(set(expected["key"]) - set(found["key"])),
         "foreign": len(set(found["key"]) - set(expected["key"])),
         "stored_twice": sum(1 for times in stored.values() if times > 1),
         "damaged": sum(1 for _ in killed.folder.glob("damaged/*")),
