@@ -7,7 +7,8 @@ import pytest
 
 import langevin_dqn
 from langevin_dqn.cli import bsuite as command_module
-from langevin_dqn.runners import local
+from langevin_dqn.cli import sweep
+from langevin_dqn.runners import Failure, local
 from langevin_dqn.training import ALGORITHM_VERSION
 
 VERSION = f"v{ALGORITHM_VERSION}"
@@ -176,3 +177,20 @@ def test_an_interrupted_sweep_keeps_what_is_done(run, tmp_path, monkeypatch):
     assert code == 0
     assert "3 runs, 0 of them" not in err
     assert not math.isnan(objects(out)[0]["scores"]["bandit"])
+
+
+def test_a_failed_run_is_exit_code_1(run, monkeypatch, tmp_path):
+    def one_fails(jobs, progress):
+        yield 0, Failure(jobs[0], "lost")
+        for index, job in enumerate(jobs[1:], 1):
+            yield index, job.run()
+
+    monkeypatch.setattr(sweep, "runner_of", lambda *_: one_fails)
+    argv = ["--agents", "dqn", "--settings", "catch/0,bandit/0", *TINY, "--store", tmp_path]
+    code, out, err = run(*argv)
+    assert (code, out) == (1, "")
+    assert "failed: " in err
+    assert "the same command tries these again" in err
+    assert len(list(tmp_path.glob(f"{VERSION}/*.parquet"))) == 1
+    monkeypatch.undo()
+    assert run(*argv)[0] == 0
