@@ -159,3 +159,7 @@ def test_fig11_every_size(sea_run):
     assert check("fig11", "beats_boot_members", runs({1: better, 5: better})).verdict == HOLDS
     worse = {"boot_dqn": 200, "ensemble_langevin_dqn": 300}
     assert check("fig11", "beats_boot_members", runs({1: better, 5: worse})).verdict == FAILS
+    nobody = {"boot_dqn": None, "ensemble_langevin_dqn": None}
+    finding = check("fig11", "beats_boot_members", runs({1: nobody, 5: better}))
+    assert finding.verdict == UNDECIDED
+    assert "with 1 neither learned anything" in finding.words

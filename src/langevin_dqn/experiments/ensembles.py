@@ -42,6 +42,9 @@ def beats_boot(column: str, words: str) -> Claim:
         told = "; ".join(
             f"{value}: {both['ensemble_langevin_dqn']} against {both['boot_dqn']}" for value, both in learned.items()
         )
+        idle = [value for value, both in learned.items() if all(share.startswith("0/") for share in both.values())]
+        if idle:
+            told += f"; with {' or '.join(idle)} neither learned anything, so there is nothing to compare"
         numbers = {"learned": learned, "p": dict(zip(map(str, values), p_for, strict=True))}
         return Finding(
             decide(max(p_for), min(p_against)),
