@@ -21,5 +21,6 @@ FIGURE = Figure(
         beats_boot("updates", "It outperforms Boot DQN at every number of updates."),
     ),
     note="At depth 50 as in the text but for σ_w² = 1e-6 in place of 1e-4, and ε of Adam 1e-8 (the text gives none): "
-    "with 1e-4 and 1e-6 no seed that we ran learned within 5,000 episodes. Scale quick has 1e-4 and 1e-6.",
+    "with 1e-4 and 1e-6 none of three seeds learned. docs/reproduce.md says what else was tried. Scale quick has 1e-4 "
+    "and 1e-6.",
 )
