@@ -2,7 +2,7 @@
 
 from langevin_dqn.experiments.contenders import BOOT, BOOT_FOR_DEPTH, ENSEMBLE, ENSEMBLE_FOR_DEPTH
 from langevin_dqn.experiments.ensembles import beats_boot, ensemble_gains, learns_every_seed
-from langevin_dqn.experiments.figure import Figure, sea_jobs
+from langevin_dqn.experiments.figure import Figure, merge, sea_jobs
 
 _BOTH = (BOOT_FOR_DEPTH, ENSEMBLE_FOR_DEPTH)
 
@@ -12,7 +12,10 @@ FIGURE = Figure(
     jobs={
         # depth 20 stands in for depth 50, which takes a run many minutes: runs that fig7 has too
         "quick": sea_jobs((BOOT, ENSEMBLE), depths=(20,), updates=(1, 5), seeds=3, episodes=2000),
-        "standard": sea_jobs(_BOTH, depths=(50,), updates=(1, 5), seeds=5, episodes=5000),
+        "standard": merge(
+            sea_jobs((ENSEMBLE_FOR_DEPTH,), depths=(50,), updates=(1, 5), seeds=5, episodes=5000),
+            sea_jobs((BOOT_FOR_DEPTH,), depths=(50,), updates=(1, 5), seeds=3, episodes=5000),
+        ),
         "paper": sea_jobs(_BOTH, depths=(50,), updates=(1, 2, 5, 10), seeds=5, episodes=5000),
     },
     claims=(
