@@ -163,3 +163,21 @@ def test_fig11_every_size(sea_run):
     finding = check("fig11", "beats_boot_members", runs({1: nobody, 5: better}))
     assert finding.verdict == UNDECIDED
     assert "with 1 neither learned anything" in finding.words
+
+
+def test_a_half_finished_sweep_is_judged_by_what_has_enough_seeds(sea_run):
+    whole = ensembles(sea_run, lambda u, s: None, lambda u, s: 500 // u + s)
+    begun = [run for run in whole if run.config.updates_per_step == 1 or run.seed < 2]
+    finding = check("fig7", "beats_boot_updates", begun)
+    assert finding.verdict == UNDECIDED  # one update alone does not say "at every number"
+    assert finding.words.endswith("fewer than 3 seeds of both yet with 5")
+    assert check("fig7", "ensemble_gains", begun).verdict == UNDECIDED
+    deeper = ensembles(sea_run, lambda u, s: None, lambda u, s: 900, depth=30)
+    assert check("fig7", "beats_boot_updates", whole + deeper[:1]).verdict == HOLDS  # a lone run changes nothing
+    against = ensembles(sea_run, lambda u, s: 10, lambda u, s: 500)
+    assert (
+        check(
+            "fig7", "beats_boot_updates", [r for r in against if r.seed < 2 or r.config.updates_per_step == 1]
+        ).verdict
+        == FAILS
+    )

@@ -28,10 +28,13 @@ def beats_boot(column: str, words: str) -> Claim:
     """Ensemble Langevin DQN is sooner at every value of ``column``, each tested by itself."""
 
     def check(results: Sequence[Result]) -> Finding:
-        boot, ensemble = _split(results)
-        values = sorted(set(boot[column]) & set(ensemble[column]))
-        if not values or min(seas.seeds_in_each(part, (column, "depth")) for part in (boot, ensemble)) < MIN_SEEDS:
+        cell = (column, "depth")
+        boot, ensemble = (seas.with_seeds(part, cell, MIN_SEEDS) for part in _split(results))
+        boot, ensemble = boot.join(ensemble, on=cell, how="semi"), ensemble.join(boot, on=cell, how="semi")
+        values = sorted(set(boot[column]))
+        if not values:
             return undecided(f"fewer than {MIN_SEEDS} seeds of both agents per depth and number of {column}")
+        missing = sorted(set(seas.table(results)[column]) - set(values))
         p_for, p_against, learned = [], [], {}
         for value in values:
             ours, theirs = (part.filter(pl.col(column) == value) for part in (ensemble, boot))
@@ -46,8 +49,12 @@ def beats_boot(column: str, words: str) -> Claim:
         if idle:
             told += f"; with {' or '.join(idle)} neither learned anything, so there is nothing to compare"
         numbers = {"learned": learned, "p": dict(zip(map(str, values), p_for, strict=True))}
+        verdict = decide(max(p_for), min(p_against))
+        if missing:
+            told += f"; fewer than {MIN_SEEDS} seeds of both yet with {' or '.join(map(str, missing))}"
+            verdict = UNDECIDED if verdict == HOLDS else verdict
         return Finding(
-            decide(max(p_for), min(p_against)),
+            verdict,
             f"runs that learned, Ensemble Langevin against Boot, by number of {column}: {told}",
             numbers,
             f"sign test of learning times at each number of {column}, largest p = {max(p_for):.2g}",
@@ -58,8 +65,9 @@ def beats_boot(column: str, words: str) -> Claim:
 
 def _change(times: pl.DataFrame) -> tuple[np.ndarray, np.ndarray, int, int] | None:
     """Times with the fewest and with the most updates, paired by depth and seed."""
+    times = seas.with_seeds(times, ("updates", "depth"), MIN_SEEDS)
     counts = sorted(set(times["updates"]))
-    if len(counts) < 2 or seas.seeds_in_each(times, ("updates", "depth")) < MIN_SEEDS:
+    if len(counts) < 2:
         return None
     few, many = (times.filter(updates=count) for count in (counts[0], counts[-1]))
     return *seas.paired(few, many, ("depth", "seed")), counts[0], counts[-1]
