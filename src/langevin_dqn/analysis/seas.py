@@ -83,14 +83,6 @@ def scores(times: "pl.DataFrame", by: Sequence[str]) -> "pl.DataFrame":
     )
 
 
-def seeds_in_each(times: "pl.DataFrame", by: Sequence[str]) -> int:
-    """The smallest number of seeds in any group; 0 if there is no group."""
-    import polars as pl
-
-    counts = times.group_by(list(by)).agg(pl.col("seed").n_unique().alias("seeds"))
-    return 0 if counts.is_empty() else int(counts["seeds"].min())  # type: ignore[arg-type]
-
-
 def with_seeds(times: "pl.DataFrame", by: Sequence[str], seeds: int) -> "pl.DataFrame":
     """The runs of those groups that have at least so many seeds: what a half-finished sweep can be judged by."""
     import polars as pl

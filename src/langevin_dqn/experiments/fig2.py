@@ -15,8 +15,8 @@ _CELL = ("depth", "updates", "seed")
 
 
 def _times(results: Sequence[Result]) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """DQN's runs and those of the reading of Langevin DQN that the figure is about."""
-    times = seas.table(results)
+    """DQN's runs and those of the reading of Langevin DQN that the figure is about, where there are seeds enough."""
+    times = seas.with_seeds(seas.table(results), ("agent", "preset", *_CELL[:2]), MIN_SEEDS)
     langevin = (pl.col("agent") == LANGEVIN.agent) & (pl.col("preset") == LANGEVIN.preset)
     return times.filter(agent="dqn"), times.filter(langevin)
 
@@ -28,9 +28,9 @@ def _shares(times: pl.DataFrame) -> dict[str, str]:
 
 def langevin_goes_deeper(results: Sequence[Result]) -> Finding:
     dqn, langevin = _times(results)
-    if min(seas.seeds_in_each(dqn, _CELL[:2]), seas.seeds_in_each(langevin, _CELL[:2])) < MIN_SEEDS:
-        return undecided(f"fewer than {MIN_SEEDS} seeds per depth and update count")
     first, second = seas.paired(langevin, dqn, _CELL)
+    if not len(first):
+        return undecided(f"fewer than {MIN_SEEDS} seeds per depth and update count")
     p_for, p_against = sign_test(first, second), sign_test(second, first)
     solved_by_dqn = set(dqn.filter(pl.col("time").is_finite())["depth"])
     deeper = sorted(set(langevin.filter(pl.col("time").is_finite())["depth"]) - solved_by_dqn)
@@ -49,7 +49,7 @@ def langevin_goes_deeper(results: Sequence[Result]) -> Finding:
 def updates_help(results: Sequence[Result]) -> Finding:
     _, langevin = _times(results)
     counts = sorted(set(langevin["updates"]))
-    if len(counts) < 2 or seas.seeds_in_each(langevin, _CELL[:2]) < MIN_SEEDS:
+    if len(counts) < 2:
         return undecided(f"needs two update counts with {MIN_SEEDS} seeds per depth each")
     few, many = (langevin.filter(updates=count) for count in (counts[0], counts[-1]))
     slow, fast = seas.paired(few, many, ("depth", "seed"))

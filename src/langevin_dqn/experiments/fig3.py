@@ -25,8 +25,8 @@ def _words(medians: dict[int, float]) -> str:
 
 
 def updates_shorten(results: Sequence[Result]) -> Finding:
-    times = seas.table(results)
-    if times["updates"].n_unique() < 3 or seas.seeds_in_each(times, ("updates",)) < MIN_SEEDS:
+    times = seas.with_seeds(seas.table(results), ("updates",), MIN_SEEDS)
+    if times["updates"].n_unique() < 3:
         return undecided(f"needs three update counts with {MIN_SEEDS} seeds each")
     medians = _medians(times)
     p_for = falling_trend(times["updates"], times["time"])
@@ -36,8 +36,8 @@ def updates_shorten(results: Sequence[Result]) -> Finding:
 
 
 def as_low_as_90(results: Sequence[Result]) -> Finding:
-    times = seas.table(results).filter(pl.col("updates") >= 100)
-    if seas.seeds_in_each(times, ("updates",)) < MIN_SEEDS:
+    times = seas.with_seeds(seas.table(results), ("updates",), MIN_SEEDS).filter(pl.col("updates") >= 100)
+    if times.is_empty():
         return undecided(f"needs {MIN_SEEDS} seeds at 100 or more updates per step")
     bound = MARGIN * LOWEST
     p_for = median_below(times["time"], bound)

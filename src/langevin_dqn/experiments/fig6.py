@@ -15,10 +15,10 @@ from langevin_dqn.statistics import sign_test
 def ensemble_beats_chain(results: Sequence[Result]) -> Finding:
     """An update step of the ensemble costs as much as ``members`` of the single chain."""
     times = seas.table(results).with_columns(compute=pl.col("members") * pl.col("updates"))
+    times = seas.with_seeds(times, ("members", "compute", "depth"), MIN_SEEDS)
     chain, ensemble = times.filter(members=1), times.filter(pl.col("members") > 1)
     shared = sorted(set(chain["compute"]) & set(ensemble["compute"]))
-    chain, ensemble = (part.filter(pl.col("compute").is_in(shared)) for part in (chain, ensemble))
-    if min(seas.seeds_in_each(part, ("compute", "depth")) for part in (chain, ensemble)) < MIN_SEEDS:
+    if not shared:
         return undecided(f"needs {MIN_SEEDS} seeds per depth of both agents at one number of model updates per step")
     first, second = seas.paired(ensemble, chain, ("compute", "depth", "seed"))
     p_for, p_against = sign_test(first, second), sign_test(second, first)
