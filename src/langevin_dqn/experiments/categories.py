@@ -18,8 +18,9 @@ from langevin_dqn.statistics import mean_interval
 #: A difference of scores that counts as none.
 MARGIN = 0.1
 
-#: Experiments below which a mean difference has no interval: two that happen to agree would seem certain.
-MIN_EXPERIMENTS = 3
+#: Pairs of scores, by experiment and pass, below which a mean difference has no interval: two that happen to agree
+#: would seem certain.
+MIN_PAIRS = 3
 
 #: Experiments whose files this package cannot bring along.
 _NEEDS_FILES = ("mnist", "mnist_noise", "mnist_scale")
@@ -57,7 +58,7 @@ def scores_of(results: Sequence[Result]) -> pl.DataFrame:
 
 
 def _differences(scores: pl.DataFrame, ours: str, theirs: str) -> dict[str, list[float]]:
-    """By tag, our score less theirs in each experiment that both ran."""
+    """By tag, our score less theirs in each experiment and pass that both ran."""
     known = scores.filter(pl.col("score").is_not_nan())
     both = known.filter(agent=ours).join(known.filter(agent=theirs), on=("experiment", "seed"), suffix="_theirs")
     pairs = [(name, score - other) for name, score, other in both.select("experiment", "score", "score_theirs").rows()]
@@ -77,11 +78,11 @@ def not_worse(name: str, words: str, ours: str, theirs: str, tags: Iterable[str]
         worse = [tag for tag, (_, upper) in ends.items() if upper < 0]
         fine = [tag for tag, (lower, _) in ends.items() if lower > -MARGIN]
         verdict = FAILS if worse else HOLDS if len(fine) == len(chosen) else UNDECIDED
-        told = "; ".join(f"{tag.replace('_', ' ')} {means[tag]:+.2f} (over {len(gaps[tag])})" for tag in ends)
+        told = "; ".join(f"{tag.replace('_', ' ')} {means[tag]:+.2f} ({len(gaps[tag])} pairs)" for tag in ends)
         numbers = {
-            tag: {"difference": means[tag], "experiments": len(gaps[tag]), "lower": _end(ends[tag][0])} for tag in ends
+            tag: {"difference": means[tag], "pairs": len(gaps[tag]), "lower": _end(ends[tag][0])} for tag in ends
         }
-        test = f"90% interval of the mean difference over experiments, to lie above -{MARGIN}"
+        test = f"90% interval of the mean difference, paired by experiment and pass, to lie above -{MARGIN}"
         test += f"; worse on {', '.join(worse)}" if worse else ""
         return Finding(verdict, f"difference of scores: {told}", numbers, test)
 
@@ -93,22 +94,26 @@ def differs(name: str, words: str, better: str, worse: str, tag: str) -> Claim:
 
     def check(results: Sequence[Result]) -> Finding:
         gaps = _differences(scores_of(results), better, worse)[tag]
-        if len(gaps) < MIN_EXPERIMENTS:
+        if len(gaps) < MIN_PAIRS:
             told = ", ".join(f"{gap:+.2f}" for gap in gaps) or "none"
-            return undecided(f"fewer than {MIN_EXPERIMENTS} experiments that both agents ran; differences: {told}")
+            return undecided(
+                f"fewer than {MIN_PAIRS} scores of both agents, by experiment and pass; differences: {told}"
+            )
         lower, upper = _interval(gaps)
         mean = sum(gaps) / len(gaps)
         verdict = HOLDS if lower > 0 else FAILS if upper < 0 else UNDECIDED
-        told = f"difference of scores on {tag.replace('_', ' ')}: {mean:+.2f} over {len(gaps)} experiments"
+        told = (
+            f"difference of scores on {tag.replace('_', ' ')}: {mean:+.2f} ({len(gaps)} pairs, by experiment and pass)"
+        )
         test = f"90% interval {lower:+.2f} to {upper:+.2f}, to lie above 0"
-        return Finding(verdict, told, {"difference": mean, "lower": lower, "upper": upper}, test)
+        return Finding(verdict, f"difference of scores on {where}", {"difference": mean, "lower": lower, "upper": upper}, test)
 
     return Claim(name, words, check)
 
 
 def _interval(values: Sequence[float]) -> tuple[float, float]:
     """One-sided at the level of claims, at each end."""
-    return mean_interval(values, 1 - 2 * LEVEL) if len(values) >= MIN_EXPERIMENTS else (-math.inf, math.inf)
+    return mean_interval(values, 1 - 2 * LEVEL) if len(values) >= MIN_PAIRS else (-math.inf, math.inf)
 
 
 def _end(value: float) -> float | None:
