@@ -106,7 +106,7 @@ def differs(name: str, words: str, better: str, worse: str, tag: str) -> Claim:
             f"difference of scores on {tag.replace('_', ' ')}: {mean:+.2f} ({len(gaps)} pairs, by experiment and pass)"
         )
         test = f"90% interval {lower:+.2f} to {upper:+.2f}, to lie above 0"
-        return Finding(verdict, f"difference of scores on {where}", {"difference": mean, "lower": lower, "upper": upper}, test)
+        return Finding(verdict, told, {"difference": mean, "lower": lower, "upper": upper}, test)
 
     return Claim(name, words, check)
 
