@@ -10,7 +10,7 @@ import pytest
 
 from langevin_dqn import UserError, experiments
 from langevin_dqn.cli import reproduce, status
-from langevin_dqn.cli.sweep import Board, clock, headline, run_missing, runner_of
+from langevin_dqn.cli.sweep import Board, headline, run_missing, runner_of
 from langevin_dqn.experiments import progress_file
 from langevin_dqn.experiments.claims import Claim, Finding
 from langevin_dqn.experiments.contenders import BOOT, DECAYING_DQN
@@ -106,10 +106,6 @@ def test_a_board_on_a_terminal(tmp_path, monkeypatch):
     assert "of 4 runs done" in said
     assert "boot_dqn deep_sea:depth=4 U=1 seed 1" in said
     assert "not learned" in said
-
-
-def test_clock():
-    assert [clock(s) for s in (0, 89, 90, 5399, 5400)] == ["0 s", "89 s", "1.5 min", "90.0 min", "1.5 h"]
 
 
 def test_runners_by_name():

@@ -148,6 +148,8 @@ def test_maps_that_do_not_fit_are_refused(episodes, values):
         Maps(episodes, values)
 
 
-@pytest.mark.parametrize(("seconds", "words"), [(3.4, "3 s"), (89, "89 s"), (150, "2.5 min"), (9000, "2.5 h")])
+@pytest.mark.parametrize(
+    ("seconds", "words"), [(0, "0 s"), (89, "89 s"), (90, "1.5 min"), (5399, "90.0 min"), (5400, "1.5 h")]
+)
 def test_durations(seconds, words):
     assert durations.told(seconds) == words
