@@ -83,6 +83,20 @@ def test_what_cannot_be_saved(tmp_path, quick_compilation):
         save_agent(kept, tmp_path / "nowhere" / "agent.npz")
 
 
+def test_a_write_that_fails_leaves_what_was_there(file, monkeypatch):
+    before = file.read_bytes()
+
+    def full(stream, **_):
+        stream.write(b"half")
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(np, "savez_compressed", full)
+    with pytest.raises(UserError, match="No space left"):
+        save_agent(train("dqn", "probe_action", episodes=2, keep_agent=True), file)
+    assert file.read_bytes() == before
+    assert [path.name for path in file.parent.iterdir()] == [file.name]
+
+
 def test_numpy_alone_can_read_it(file):
     with np.load(file) as arrays:
         about = json.loads(str(arrays["about"]))

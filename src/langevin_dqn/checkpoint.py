@@ -86,10 +86,13 @@ def save_agent(result: Result, path: str | Path) -> Path:
     }
     arrays: dict[str, Any] = {name: np.asarray(leaf) for name, leaf in _leaves(result.trained.state).items()}
     arrays[_ABOUT] = np.array(json.dumps(about))
+    unfinished = path.with_name(f".{path.name}.tmp")  # so that what was there stays until all is written
     try:
-        with path.open("wb") as file:
+        with unfinished.open("wb") as file:
             np.savez_compressed(file, **arrays)
+        unfinished.replace(path)
     except OSError as error:
+        unfinished.unlink(missing_ok=True)
         raise UserError(f"cannot write {path}: {error.strerror or error}", "name another file") from None
     return path
 
