@@ -1,11 +1,13 @@
 """``langevin-dqn run --save`` and ``langevin-dqn evaluate``."""
 
 import json
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 import langevin_dqn
+from langevin_dqn.runners import Job
 
 
 @pytest.fixture
@@ -50,6 +52,16 @@ def test_nothing_is_replaced_unasked(langevin_dqn_command, saved):
     assert "seed_9.npz is there already" in err
     assert langevin_dqn_command(*again, "--overwrite")[0] == 0
     assert langevin_dqn.load_agent(saved / "seed_9.npz").episodes == 5
+
+
+@pytest.mark.skipif(not Path("/proc/self").exists(), reason="/proc is a folder that even root cannot write to")
+@pytest.mark.parametrize("option", ["--save", "--bsuite-csv"])
+def test_a_folder_that_cannot_be_written_to_is_told_before_anything_runs(langevin_dqn_command, monkeypatch, option):
+    monkeypatch.setattr(Job, "run", lambda *_: pytest.fail("it ran"))
+    code, out, err = langevin_dqn_command("run", "--agent", "dqn", "--env", "catch/0", option, "/proc/self")
+    assert (code, out) == (2, "")
+    assert "cannot write to /proc/self" in err
+    assert err.count("hint:") == 1
 
 
 def test_bad_input(langevin_dqn_command, saved, tmp_path):

@@ -3,6 +3,7 @@
 import json
 import os
 import sys
+import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
@@ -113,11 +114,14 @@ def agent_files(args: Args, seeds: list[int]) -> dict[int, Path]:
 
 
 def _make_way(files: list[Path], overwrite: bool) -> None:
+    """Find out before anything runs whether the files can be written after it."""
     for path in files:
         if path.exists() and not overwrite:
             raise UserError(f"{path} is there already", "name another folder, or replace it with --overwrite")
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
+            with tempfile.TemporaryFile(dir=path.parent):
+                pass
         except OSError as error:
             raise UserError(f"cannot write to {path.parent}: {error.strerror}", "name another folder") from None
 
