@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Job:
-    """One run: the arguments of :func:`langevin_dqn.train`."""
+    """One run: the arguments of :func:`langevin_dqn.train`. What is None is not part of a stored run's identity."""
 
     agent: str
     env: str
