@@ -14,6 +14,7 @@ from langevin_dqn import recording
 from langevin_dqn import schedule as schedules
 from langevin_dqn.agent import Agent, AgentState
 from langevin_dqn.environments import Environment
+from langevin_dqn.environments.base import classes_of
 from langevin_dqn.recording import Recorder
 from langevin_dqn.replay import Replay
 from langevin_dqn.results import Snapshot
@@ -67,7 +68,8 @@ def run(
     """
     never = np.iinfo(np.int32).max
     most = min(episodes or never, steps or never)  # an episode has at least one step
-    carry = begin(agent, environment, key, most, steps, records)
+    classes = classes_of(environment)
+    carry = begin(agent, environment, key, most, steps, records, classes)
     learned = getattr(environment, "learned_regret", None) if stop_when_solved else None
     done, chunk, next_check = 0, _FIRST_CHUNK, check_every
     while True:
@@ -78,7 +80,7 @@ def run(
             check=jnp.int32(min(next_check or never, steps or never)),
             regret_share=jnp.float32(-jnp.inf if learned is None else learned),
         )
-        carry = run_chunk(agent, environment, schedule, key, carry, limits, within)
+        carry = run_chunk(agent, environment, schedule, key, carry, limits, within, classes)
         ran, done, all_steps = int(carry.state.episode) - done, int(carry.state.episode), int(carry.all_steps)
         ended = done - int(carry.cut)
         check = next_check is not None and all_steps >= next_check and not bool(carry.cut)
@@ -100,7 +102,7 @@ def run(
         chunk = int(np.clip(rate * seconds, 1, 4 * chunk))
 
 
-@partial(jax.jit, static_argnums=(3, 4, 5))
+@partial(jax.jit, static_argnums=(3, 4, 5, 6))
 def begin(
     agent: Agent,
     environment: Environment,
@@ -108,6 +110,7 @@ def begin(
     episodes: int,
     steps: int | None = None,
     records: bool = False,
+    _classes: tuple[type, ...] = (),
 ) -> Carry:
     space, actions = environment.observation_space, environment.num_actions
     most = episodes * environment.max_steps
@@ -127,7 +130,7 @@ def begin(
     )
 
 
-@partial(jax.jit, static_argnums=6, donate_argnums=4)
+@partial(jax.jit, static_argnums=(6, 7), donate_argnums=4)
 def run_chunk(
     agent: Agent,
     environment: Environment,
@@ -136,6 +139,7 @@ def run_chunk(
     carry: Carry,
     limits: Limits,
     within: bool,
+    _classes: tuple[type, ...] = (),
 ) -> Carry:
     """Run episodes up to a limit, until the run has learned, or until it has diverged."""
     best = 0.0 if environment.max_return is None else environment.max_return

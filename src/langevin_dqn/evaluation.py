@@ -1,6 +1,7 @@
 """A trained agent, and how well it does when it only exploits."""
 
 from dataclasses import dataclass
+from functools import partial
 
 import jax
 import jax.numpy as jnp
@@ -9,6 +10,7 @@ from jax import lax
 
 from langevin_dqn.agent import Agent, AgentState, greedy
 from langevin_dqn.environments import Environment, HostEnvironment, make_env
+from langevin_dqn.environments.base import classes_of
 from langevin_dqn.errors import UserError
 from langevin_dqn.optimizers import noise
 
@@ -55,7 +57,7 @@ def evaluate(
     environment = make_env(env) if isinstance(env, str) else env
     key = jax.random.key(seed, impl=noise.PRNG)
     if not isinstance(environment, HostEnvironment):
-        return np.asarray(_returns(trained, environment, jax.random.split(key, episodes)))
+        return np.asarray(_returns(classes_of(environment), trained, environment, jax.random.split(key, episodes)))
     try:
         return _host_returns(trained, environment, key, episodes, seed)
     finally:
@@ -63,8 +65,8 @@ def evaluate(
             environment.close()
 
 
-@jax.jit
-def _returns(trained: Trained, environment: Environment, keys: jax.Array) -> jax.Array:
+@partial(jax.jit, static_argnums=0)
+def _returns(_classes: tuple[type, ...], trained: Trained, environment: Environment, keys: jax.Array) -> jax.Array:
     def episode(key):
         member_key, reset_key, steps_key = jax.random.split(key, 3)
         player = trained.draw_member(member_key)

@@ -5,6 +5,7 @@ so say ``import langevin_dqn.environments.as_gymnasium`` first, or give it the m
 id: ``"langevin_dqn.environments.as_gymnasium:langevin_dqn/DeepSea-v0"``.
 """
 
+from functools import partial
 from typing import Any
 
 import gymnasium
@@ -12,7 +13,7 @@ import jax
 import numpy as np
 from gymnasium import spaces
 
-from langevin_dqn.environments.base import Environment, IndexSpace
+from langevin_dqn.environments.base import Environment, IndexSpace, classes_of
 from langevin_dqn.environments.registry import FACTORIES, make_env
 from langevin_dqn.errors import UserError
 from langevin_dqn.optimizers import noise
@@ -35,6 +36,7 @@ class GymnasiumEnv(gymnasium.Env):
         self, env: str | Environment, observation: str = "dense", render_mode: str | None = None, **settings: Any
     ):
         self._env: Environment = _make(env, settings)
+        self._classes = classes_of(self._env)
         self._is_dense = observation == "dense"
         self.render_mode = render_mode
         space = self._env.observation_space
@@ -53,12 +55,13 @@ class GymnasiumEnv(gymnasium.Env):
         super().reset(seed=seed, options=options)
         self._key = _key(int(self.np_random.integers(2**32)))
         self._steps = 0
-        self._state, obs, dense = _reset(self._env, self._key)
+        self._state, obs, dense = _reset(self._classes, self._env, self._key)
         return self._show(obs, dense), {}
 
     def step(self, action: Any):
         self._steps += 1
-        outcome = _step(self._env, jax.random.fold_in(self._key, self._steps), self._state, np.int32(action))
+        key = jax.random.fold_in(self._key, self._steps)
+        outcome = _step(self._classes, self._env, key, self._state, np.int32(action))
         self._state, obs, reward, terminated, truncated, dense = outcome
         return self._show(obs, dense), float(reward), bool(terminated), bool(truncated), {}
 
@@ -81,14 +84,14 @@ def _key(seed: int) -> jax.Array:
     return jax.random.key(np.uint32(seed), impl=noise.PRNG)
 
 
-@jax.jit
-def _reset(env: Environment, key: jax.Array):
+@partial(jax.jit, static_argnums=0)
+def _reset(_classes: tuple[type, ...], env: Environment, key: jax.Array):
     state, obs = env.reset(key)
     return state, obs, env.dense(obs)
 
 
-@jax.jit
-def _step(env: Environment, key: jax.Array, state: Any, action: Any):
+@partial(jax.jit, static_argnums=0)
+def _step(_classes: tuple[type, ...], env: Environment, key: jax.Array, state: Any, action: Any):
     state, obs, reward, terminated, truncated = env.step(key, state, action)
     return state, obs, reward, terminated, truncated, env.dense(obs)
 

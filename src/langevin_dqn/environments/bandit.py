@@ -8,14 +8,14 @@ import jax.numpy as jnp
 import numpy as np
 
 from langevin_dqn.environments import checks
-from langevin_dqn.environments.base import IndexSpace
+from langevin_dqn.environments.base import IndexSpace, pytree
 
 
 class BanditState(NamedTuple):
     regret: jax.Array  # of the one pull
 
 
-@jax.tree_util.register_dataclass
+@pytree
 @dataclass(frozen=True)
 class Bandit:
     """One pull, one reward, and the episode terminates.

@@ -3,12 +3,52 @@
 An environment is a frozen dataclass registered as a pytree. Its arrays (a deep sea's
 action mapping) are leaves, so a program compiled for one setting serves every other of
 the same shape; what decides shapes is static.
+
+JAX (0.10) takes two classes registered with ``jax.tree_util.register_dataclass`` for the same
+structure where their fields are alike, and then, when parts of their hashes happen to be equal, runs
+one with the program of the other (``benchmarks/alike_dataclasses.py``). So here classes are
+registered with :func:`pytree`, and programs that may get an environment from elsewhere are told
+:func:`classes_of` it as well.
 """
 
-from dataclasses import dataclass
-from typing import Any, Protocol, runtime_checkable
+from dataclasses import dataclass, fields
+from typing import Any, Protocol, TypeVar, runtime_checkable
 
 import jax
+
+Class = TypeVar("Class", bound=type)
+
+
+def pytree(cls: Class) -> Class:
+    """Register a dataclass as ``jax.tree_util.register_dataclass`` does, so that its class counts too."""
+    static = [f.name for f in fields(cls) if f.metadata.get("static")]
+    leaves = [f.name for f in fields(cls) if f.name not in static]
+
+    def flatten(tree):
+        return tuple(getattr(tree, name) for name in leaves), tuple(getattr(tree, name) for name in static)
+
+    def flatten_with_keys(tree):
+        values, statics = flatten(tree)
+        return tuple(zip(map(jax.tree_util.GetAttrKey, leaves), values, strict=True)), statics
+
+    def unflatten(statics, values):
+        tree: Any = object.__new__(cls)
+        for name, value in (*zip(static, statics, strict=True), *zip(leaves, values, strict=True)):
+            object.__setattr__(tree, name, value)
+        return tree
+
+    jax.tree_util.register_pytree_with_keys(cls, flatten_with_keys, unflatten, flatten)
+    return cls
+
+
+def classes_of(tree: Any) -> tuple[type, ...]:
+    """The classes of which a pytree is made, from the outside in."""
+
+    def walk(structure):
+        node = structure.node_data()
+        return () if node is None else (node[0], *(cls for child in structure.children() for cls in walk(child)))
+
+    return walk(jax.tree.structure(tree))
 
 
 @dataclass(frozen=True)

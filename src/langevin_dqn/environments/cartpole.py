@@ -17,7 +17,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from langevin_dqn.environments import checks
-from langevin_dqn.environments.base import ArraySpace
+from langevin_dqn.environments.base import ArraySpace, pytree
 
 MASS_CART, MASS_POLE, LENGTH, FORCE, GRAVITY = 1.0, 0.1, 0.5, 10.0, 9.8
 MASS_TOTAL = MASS_CART + MASS_POLE
@@ -68,7 +68,7 @@ def clock(timescale: float, max_time: float) -> jax.Array:
     return jnp.asarray(np.array(elapsed) / max_time, jnp.float32)
 
 
-@jax.tree_util.register_dataclass
+@pytree
 @dataclass(frozen=True)
 class Cartpole:
     """Keep a pole that starts near upright from falling: reward 1 for every step that it stands.
@@ -132,7 +132,7 @@ class SwingupState(NamedTuple):
     moves: jax.Array  # pushes so far
 
 
-@jax.tree_util.register_dataclass
+@pytree
 @dataclass(frozen=True)
 class CartpoleSwingup:
     """Swing a hanging pole up: reward 1 while it is high, slow and near the middle, less a cost for pushing.

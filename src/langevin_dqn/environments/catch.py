@@ -7,7 +7,7 @@ import jax
 import jax.numpy as jnp
 
 from langevin_dqn.environments import checks
-from langevin_dqn.environments.base import ArraySpace, IndexSpace, Space
+from langevin_dqn.environments.base import ArraySpace, IndexSpace, Space, pytree
 from langevin_dqn.optimizers import noise
 
 
@@ -17,7 +17,7 @@ class CatchState(NamedTuple):
     paddle: jax.Array
 
 
-@jax.tree_util.register_dataclass
+@pytree
 @dataclass(frozen=True)
 class Catch:
     """A ball falls straight down from a random column; 1 for catching it on the bottom row, else -1.

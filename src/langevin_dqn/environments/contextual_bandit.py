@@ -8,7 +8,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from langevin_dqn.environments import checks
-from langevin_dqn.environments.base import ArraySpace
+from langevin_dqn.environments.base import ArraySpace, pytree
 from langevin_dqn.environments.gaussian_bandit import MAX_ARMS, MAX_FEATURES
 from langevin_dqn.optimizers import noise
 
@@ -18,7 +18,7 @@ class ContextState(NamedTuple):
     regret: jax.Array  # of the one pull, noise apart
 
 
-@jax.tree_util.register_dataclass
+@pytree
 @dataclass(frozen=True)
 class ContextualBandit:
     """A context N(0, I), one pull, a reward about the teacher's mean for both, and the episode terminates.

@@ -9,7 +9,7 @@ import numpy as np
 
 from langevin_dqn import metrics
 from langevin_dqn.environments import checks
-from langevin_dqn.environments.base import IndexSpace
+from langevin_dqn.environments.base import IndexSpace, pytree
 
 MIN_DEPTH, MAX_DEPTH = 2, 500
 DEFAULT_MAPPING_SEED = 42
@@ -22,7 +22,7 @@ class DeepSeaState(NamedTuple):
     treasure: jax.Array  # reached, noise apart
 
 
-@jax.tree_util.register_dataclass
+@pytree
 @dataclass(frozen=True)
 class DeepSea:
     """An N×N grid; each step sinks one row and moves one column left or right.

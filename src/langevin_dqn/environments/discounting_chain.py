@@ -8,7 +8,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from langevin_dqn.environments import checks
-from langevin_dqn.environments.base import ArraySpace
+from langevin_dqn.environments.base import ArraySpace, pytree
 
 PAYS_AT = (1, 3, 10, 30, 100)
 LENGTH = 100
@@ -20,7 +20,7 @@ class ChainState(NamedTuple):
     chain: jax.Array  # -1 until it is chosen
 
 
-@jax.tree_util.register_dataclass
+@pytree
 @dataclass(frozen=True)
 class DiscountingChain:
     """The first action chooses a chain, which pays 1 once, after 1, 3, 10, 30 or 100 steps; no other action matters.

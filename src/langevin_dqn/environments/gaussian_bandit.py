@@ -8,7 +8,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from langevin_dqn.environments import checks
-from langevin_dqn.environments.base import FeatureSpace, IndexSpace, Space
+from langevin_dqn.environments.base import FeatureSpace, IndexSpace, Space, pytree
 from langevin_dqn.optimizers import noise
 
 MAX_ARMS, MAX_FEATURES = 10_000, 1_000
@@ -18,7 +18,7 @@ class PullState(NamedTuple):
     regret: jax.Array  # of the one pull, noise apart
 
 
-@jax.tree_util.register_dataclass
+@pytree
 @dataclass(frozen=True)
 class GaussianBandit:
     """One pull of an arm, a reward N(mean of the arm, reward_noise²), and the episode terminates.

@@ -8,7 +8,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from langevin_dqn.environments import checks
-from langevin_dqn.environments.base import ArraySpace
+from langevin_dqn.environments.base import ArraySpace, pytree
 from langevin_dqn.optimizers import noise
 
 
@@ -19,7 +19,7 @@ class MemoryState(NamedTuple):
     right: jax.Array  # the answer was
 
 
-@jax.tree_util.register_dataclass
+@pytree
 @dataclass(frozen=True)
 class MemoryChain:
     """Bits are shown at the start, a bit's number later; the last action must name that bit: reward 1, else -1.

@@ -8,7 +8,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from langevin_dqn.environments import checks, mnist_files
-from langevin_dqn.environments.base import ArraySpace
+from langevin_dqn.environments.base import ArraySpace, pytree
 from langevin_dqn.errors import UserError
 from langevin_dqn.optimizers import noise
 
@@ -18,7 +18,7 @@ class DigitState(NamedTuple):
     right: jax.Array  # the answer was
 
 
-@jax.tree_util.register_dataclass
+@pytree
 @dataclass(frozen=True)
 class Mnist:
     """One image, one answer: reward 1 if it is the image's digit, else -1, and the episode terminates on a blank.

@@ -8,7 +8,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from langevin_dqn.environments import checks
-from langevin_dqn.environments.base import ArraySpace
+from langevin_dqn.environments.base import ArraySpace, pytree
 
 MIN_POSITION, MAX_POSITION, GOAL = np.float32(-1.2), np.float32(0.6), np.float32(0.5)
 MAX_SPEED, FORCE, GRAVITY = np.float32(0.07), np.float32(0.001), np.float32(0.0025)
@@ -21,7 +21,7 @@ class CarState(NamedTuple):
     steps: jax.Array
 
 
-@jax.tree_util.register_dataclass
+@pytree
 @dataclass(frozen=True)
 class MountainCar:
     """Reward -1 for every step until the goal, or until time is up.

@@ -15,13 +15,13 @@ import jax
 import jax.numpy as jnp
 
 from langevin_dqn import metrics
-from langevin_dqn.environments.base import IndexSpace
+from langevin_dqn.environments.base import IndexSpace, pytree
 from langevin_dqn.errors import unknown
 
 PROBES = ("value", "state", "bootstrap", "action", "policy")
 
 
-@jax.tree_util.register_dataclass
+@pytree
 @dataclass(frozen=True)
 class Probe:
     """One of the five probes; the state is what is observed, 0 or 1."""

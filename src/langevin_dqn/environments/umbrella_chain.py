@@ -8,7 +8,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from langevin_dqn.environments import checks
-from langevin_dqn.environments.base import ArraySpace
+from langevin_dqn.environments.base import ArraySpace, pytree
 from langevin_dqn.optimizers import noise
 
 
@@ -18,7 +18,7 @@ class UmbrellaState(NamedTuple):
     has: jax.Array
 
 
-@jax.tree_util.register_dataclass
+@pytree
 @dataclass(frozen=True)
 class UmbrellaChain:
     """The first action takes an umbrella (1) or leaves it; the last step pays 1 if that was right, else -1.

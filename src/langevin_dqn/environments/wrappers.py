@@ -8,7 +8,7 @@ from typing import Any
 import jax
 
 from langevin_dqn.environments import checks
-from langevin_dqn.environments.base import Environment, Space
+from langevin_dqn.environments.base import Environment, Space, pytree
 from langevin_dqn.optimizers import noise
 
 
@@ -44,7 +44,7 @@ class _Wrapper:
         return self.env.measure(state)
 
 
-@jax.tree_util.register_dataclass
+@pytree
 @dataclass(frozen=True)
 class RewardNoise(_Wrapper):
     """Adds N(0, noise_scale²) to every reward."""
@@ -58,7 +58,7 @@ class RewardNoise(_Wrapper):
         return state, obs, reward, terminated, truncated
 
 
-@jax.tree_util.register_dataclass
+@pytree
 @dataclass(frozen=True)
 class RewardScale(_Wrapper):
     """Multiplies every reward, and with it the best return."""
