@@ -15,6 +15,7 @@ SHORT = {
     "compare_agents.py": (["--depth", "4", "--seeds", "2", "--episodes", "30", "--plot", "curves.png"], ["curves.png"]),
     "deep_exploration.py": (["--quick", "--plot", "depths.png"], ["depths.png"]),
     "four_states.py": (["--quick", "--plot", "triangles.png"], ["triangles.png"]),
+    "own_environment.py": (["--episodes", "20", "--seeds", "1"], []),
     "posterior.py": (["--plot", "posterior.png"], ["posterior.png"]),
     "uncertainty_map.py": (
         ["--depth", "4", "--episodes", "40", "--updates-per-step", "5", "--out", "map"],
