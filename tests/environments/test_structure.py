@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import langevin_dqn
-from langevin_dqn import compiled_training
+from langevin_dqn import compiled_training, evaluation
 from langevin_dqn.environments.base import IndexSpace, classes_of, pytree
 from langevin_dqn.environments.registry import FACTORIES, make_env
 from langevin_dqn.environments.wrappers import RewardNoise, RewardScale
@@ -92,12 +92,33 @@ def _foreign(gain: float):
 
 
 def test_programs_are_told_the_classes_of_a_users_environment(monkeypatch):
-    told = []
-    run_chunk = compiled_training.run_chunk
-    monkeypatch.setattr(compiled_training, "run_chunk", lambda *args: (told.append(args[-1]), run_chunk(*args))[1])
+    told = {}
+
+    def listen(module, name, place):
+        program = getattr(module, name)
+
+        def call(*args):
+            told[name] = args[place]
+            return program(*args)
+
+        monkeypatch.setattr(module, name, call)
+
+    as_gymnasium = pytest.importorskip("langevin_dqn.environments.as_gymnasium")
+    for program in (
+        (compiled_training, "begin", -1),
+        (compiled_training, "run_chunk", -1),
+        (evaluation, "_returns", 0),
+    ):
+        listen(*program)
+    for program in ((as_gymnasium, "_reset", 0), (as_gymnasium, "_step", 0)):
+        listen(*program)
     for gain in (1.0, 3.0):
         environment = _foreign(gain)
-        result = langevin_dqn.train("dqn", environment, episodes=3, updates_per_step=0)
+        told.clear()
+        result = langevin_dqn.train("dqn", environment, episodes=3, updates_per_step=0, keep_agent=True)
         assert result.returns.tolist() == [gain] * 3
-        assert told[-1] == (type(environment),)
-    assert told[0] != told[-1]
+        assert langevin_dqn.evaluate(result.trained, environment, episodes=2).tolist() == [gain] * 2
+        gym = as_gymnasium.GymnasiumEnv(environment)
+        gym.reset(seed=0)
+        assert gym.step(0)[1] == gain
+        assert told == dict.fromkeys(("begin", "run_chunk", "_returns", "_reset", "_step"), (type(environment),))
