@@ -118,6 +118,7 @@ def test_fig7(sea_run):
     as_told = ensembles(sea_run, lambda u, s: None, lambda u, s: 500 // u + s)
     for claim in ("beats_boot_updates", "boot_gains_nothing", "ensemble_gains"):
         assert check("fig7", claim, as_told).verdict == HOLDS
+    assert check("fig7", "beats_boot_updates", as_told).numbers["p_score"] == pytest.approx({"1": 2**-5, "5": 2**-5})
     reversed_ = ensembles(sea_run, lambda u, s: 300 if u == 5 else None, lambda u, s: 400 + u)
     assert check("fig7", "beats_boot_updates", reversed_).verdict == FAILS  # at 5 updates
     assert check("fig7", "boot_gains_nothing", reversed_).verdict == FAILS
