@@ -1,0 +1,144 @@
+"""Where the search of an ensemble in a deep sea stops, and what its members think of what lies beyond.
+
+    python benchmarks/where_search_stops.py --depth 50 --seed 1 --set noise_variance=1e-6 adam_eps=1e-8
+
+A *door* is a move from a visited cell to one that never was; a member is *keen* on it if it would make it, once there.
+After every so many episodes a line tells
+
+- ``cells``: the share of reachable cells that were visited;
+- ``diagonal``: cells of the way to the treasure that were visited, from the top;
+- ``new``: episodes since the last line that saw a cell for the first time;
+- ``doors``: how many there are, and how many of them have a keen member;
+- ``keen``: members that are keen on the door at the end of the visited diagonal;
+- ``beyond``: the best value of a cell never visited, mean over cells and members;
+- ``start``: the best value of the first cell, mean over members. Before the treasure is found its true value is 0;
+- ``error``: root mean square of r + max Q(s') - Q(s, a), over the moves in the buffer, each counted once.
+"""
+
+import argparse
+import dataclasses
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from langevin_dqn import compiled_training, machine
+from langevin_dqn.agent import Agent, AgentState, make_agent
+from langevin_dqn.config import parse_assignment
+from langevin_dqn.environments.base import classes_of
+from langevin_dqn.environments.deep_sea import deep_sea
+from langevin_dqn.optimizers import noise
+from langevin_dqn.presets import preset
+from langevin_dqn.schedule import Schedule
+
+_NEVER = np.iinfo(np.int32).max
+
+
+@jax.jit
+def all_values(agent: Agent, key: jax.Array, state: AgentState, cells: jax.Array) -> jax.Array:
+    """Q of every member at every cell as of now: (cells, members, actions)."""
+    return jax.vmap(lambda cell: agent.q_values(state, cell, jax.random.fold_in(key, cell)))(cells)
+
+
+@dataclasses.dataclass(frozen=True)
+class Moves:
+    """What the buffer holds, each move (cell, action) once: cells are rows of a table of values."""
+
+    cell: np.ndarray
+    action: np.ndarray
+    reward: np.ndarray
+    below: np.ndarray
+
+    @classmethod
+    def of(cls, data, size: int) -> "Moves":
+        cell, action, reward, below = (
+            np.asarray(x[0])[:size] for x in (data.obs, data.action, data.reward, data.next_obs)
+        )
+        _, once = np.unique(np.stack([cell, action]), axis=1, return_index=True)
+        return cls(cell[once], action[once], reward[once], below[once])
+
+    def error(self, q: np.ndarray) -> float:
+        best = np.append(q.max(-1), np.zeros((1, q.shape[1])), axis=0)  # after the last row nothing comes
+        wrong = self.reward[:, None] + best[np.minimum(self.below, len(q))] - q[self.cell, :, self.action]
+        return float(np.sqrt(np.square(wrong).mean()))
+
+
+def gains_at_doors(q: np.ndarray, visited: np.ndarray, mapping: np.ndarray) -> np.ndarray:
+    """What each member thinks is gained by going through each door: (doors, members)."""
+    depth = len(visited)
+    values = q.reshape(depth, depth, -1, 2)
+    right = np.take_along_axis(values, mapping[:, :, None, None], 3)[..., 0]
+    gain = 2 * right - values.sum(-1)  # of right over left
+    column = np.arange(depth)
+    unseen = ~visited[1:]
+    through_right = visited[:-1] & unseen[:, np.minimum(column + 1, depth - 1)]
+    through_left = visited[:-1] & unseen[:, np.maximum(column - 1, 0)]
+    return np.concatenate([gain[:-1][through_right], -gain[:-1][through_left]])
+
+
+def gain_on_diagonal(q: np.ndarray, end: int, mapping: np.ndarray) -> np.ndarray:
+    """What each member thinks is gained by moving on from the last visited cell of the diagonal."""
+    depth, last = len(mapping), end - 1
+    right = mapping[last, last]
+    values = q[last * depth + last]
+    return values[:, right] - values[:, 1 - right]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--agent", default="ensemble_langevin_dqn")
+    parser.add_argument("--depth", type=int, default=50)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--episodes", type=int, default=5000)
+    parser.add_argument("--every", type=int, default=250)
+    parser.add_argument("--set", nargs="*", default=[], metavar="FIELD=VALUE")
+    args = parser.parse_args()
+    machine.prepare()
+    config = preset(args.agent, **dict(map(parse_assignment, args.set)))
+    depth, sea = args.depth, deep_sea(args.depth)
+    if config.insertion_probability < 1 or config.buffer_size % depth or config.buffer_size < args.every * depth:
+        raise SystemExit(
+            "visits are read from the buffer: it must take every step and hold --every whole episodes"
+        )
+    agent = make_agent(config, space=sea.observation_space)
+    key = jax.random.key(args.seed, impl=noise.PRNG)
+    classes, mapping = classes_of(sea), np.asarray(sea.action_mapping)
+    reachable = np.tril(np.ones((depth, depth), bool))
+    visited = np.zeros((depth, depth), bool)
+    carry = compiled_training.begin(agent, sea, key, args.episodes, None, False, classes)
+    print(f"{args.agent}, depth {depth}, seed {args.seed}, {' '.join(args.set) or 'as in the paper'}")
+    while (done := int(carry.state.episode)) < args.episodes:
+        limits = compiled_training.Limits(
+            episodes=jnp.int32(min(done + args.every, args.episodes)),
+            steps=jnp.int32(_NEVER),
+            check=jnp.int32(_NEVER),
+            regret_share=jnp.float32(sea.learned_regret),
+        )
+        carry = compiled_training.run_chunk(agent, sea, Schedule.of(config), key, carry, limits, False, classes)
+        now, new = int(carry.state.episode), 0
+        steps = np.arange(done * depth, now * depth) % carry.replay.capacity
+        for path in np.asarray(carry.replay.data.obs[0])[steps].reshape(-1, depth):
+            new += not visited.flat[path].all()
+            visited.flat[path] = True
+        look = jax.random.fold_in(key, _NEVER)
+        q = np.asarray(all_values(agent, look, carry.state, jnp.arange(depth**2)))
+        doors = gains_at_doors(q, visited, mapping)
+        end = int(np.argmin(np.append(visited.diagonal(), False)))
+        keen = "-" if end == depth else str((gain_on_diagonal(q, end, mapping) > 0).sum())
+        unseen = (reachable & ~visited).ravel()
+        beyond = f"{q.max(-1)[unseen].mean():+.3f}" if unseen.any() else "-"
+        error = Moves.of(carry.replay.data, int(carry.replay.size[0])).error(q)
+        found = int((np.asarray(carry.returns)[done:now] > 0.5).sum())
+        print(
+            f"{now:5d}  cells {visited[reachable].mean():.2f}  diagonal {end:2d}  new {new:3d}"
+            f"  doors {len(doors):3d}, {int((doors > 0).any(1).sum()):3d} keen  keen {keen}  beyond {beyond}"
+            f"  start {q[0].max(-1).mean():+.3f}  error {error:.4f}" + (f"  treasure {found} times" if found else ""),
+            flush=True,
+        )
+        if float(carry.regret) < sea.learned_regret * now:
+            print(f"learned at {now}")
+            return
+
+
+if __name__ == "__main__":
+    main()
