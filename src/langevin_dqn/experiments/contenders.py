@@ -14,10 +14,3 @@ LANGEVIN = Contender("langevin_dqn", "released")
 LANGEVIN_AS_WRITTEN = Contender("langevin_dqn", "paper", {"noise_per_depth": True})
 BOOT = Contender("boot_dqn")
 ENSEMBLE = Contender("ensemble_langevin_dqn")
-
-#: For depth 50. A weight without gradient wanders by σ_w²/ε, all others by about σ_w²/√v: with both a hundred times
-#: smaller than the text's σ_w² = 1e-4 and our usual ε = 1e-6, what was never seen stays as uncertain and what was
-#: seen often is known better. It learns in some seeds, the other in none. The text does not give ε. Boot DQN, which
-#: has no noise, gets the same ε.
-ENSEMBLE_FOR_DEPTH = Contender("ensemble_langevin_dqn", changes={"noise_variance": 1e-6, "adam_eps": 1e-8})
-BOOT_FOR_DEPTH = Contender("boot_dqn", changes={"adam_eps": 1e-8})
