@@ -97,9 +97,7 @@ def main() -> None:
     config = preset(args.agent, **dict(map(parse_assignment, args.set)))
     depth, sea = args.depth, deep_sea(args.depth)
     if config.insertion_probability < 1 or config.buffer_size % depth or config.buffer_size < args.every * depth:
-        raise SystemExit(
-            "visits are read from the buffer: it must take every step and hold --every whole episodes"
-        )
+        raise SystemExit("visits are read from the buffer: it must take every step and hold --every whole episodes")
     agent = make_agent(config, space=sea.observation_space)
     key = jax.random.key(args.seed, impl=noise.PRNG)
     classes, mapping = classes_of(sea), np.asarray(sea.action_mapping)
