@@ -97,9 +97,9 @@ def test_every_picture_has_its_words(outline, every_report):
 
 
 def test_settings_that_the_paper_has_otherwise_are_marked(made_up_report):
-    (table,) = settings.tables([made_up_report("fig8", "standard")])
+    (table,) = settings.tables([made_up_report("fig2")])
     rows = dict(table.rows)
-    assert rows["noise_variance"] == [("0", False), ("1e-06", True)]
+    assert rows["noise_variance"] == [("0", False), ("2.5e-05", True)]
 
 
 def test_what_is_not_ours_is_escaped(made_up_report):
