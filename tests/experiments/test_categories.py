@@ -62,3 +62,10 @@ def test_two_experiments_that_agree_are_not_certainty(scores):
     assert finding.verdict == UNDECIDED
     assert "+1.00, +1.00" in finding.words
     assert verdict(categories.not_worse("x", "words", "a", "b", ["exploration"])) == UNDECIDED
+
+
+def test_a_category_without_runs_is_named(scores):
+    scores(lambda name: 1, lambda name: 1, only=[name for name in SWEEPS if "noise" not in SWEEPS[name].tags])
+    finding = NOT_WORSE.check([])
+    assert finding.verdict == UNDECIDED
+    assert "nothing run yet on noise" in finding.words

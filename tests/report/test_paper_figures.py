@@ -47,6 +47,14 @@ def test_every_figure_is_drawn_with_its_protocol(made_up_report, drawn, tmp_path
     assert "inf" not in told
 
 
+def test_the_caption_tells_that_some_settings_have_more_seeds(made_up_report):
+    assert ", 3 seeds," in made_up_report("fig3").protocol
+    assert (
+        ", 2 to 3 seeds,"
+        in made_up_report("fig3", keep=lambda job: job.seed < 2 or job.changes["updates_per_step"] < 5).protocol
+    )
+
+
 def test_a_drawing_and_a_computation_need_no_runs(made_up_report, drawn, tmp_path):
     for name, words in (("fig1", "cannot be reached"), ("fig4", "variance of (4, down)")):
         report = made_up_report(name)

@@ -78,7 +78,9 @@ def not_worse(name: str, words: str, ours: str, theirs: str, tags: Iterable[str]
         worse = [tag for tag, (_, upper) in ends.items() if upper < 0]
         fine = [tag for tag, (lower, _) in ends.items() if lower > -MARGIN]
         verdict = FAILS if worse else HOLDS if len(fine) == len(chosen) else UNDECIDED
-        told = "; ".join(f"{tag.replace('_', ' ')} {means[tag]:+.2f} ({len(gaps[tag])} pairs)" for tag in ends)
+        told = "; ".join(f"{tag.replace('_', ' ')} {means[tag]:+.2f} ({_pairs(gaps[tag])})" for tag in ends)
+        missing = [tag for tag in chosen if tag not in ends]
+        told += f"; nothing run yet on {' or '.join(missing)}".replace("_", " ") if missing else ""
         numbers = {
             tag: {"difference": means[tag], "pairs": len(gaps[tag]), "lower": _end(ends[tag][0])} for tag in ends
         }
@@ -102,9 +104,7 @@ def differs(name: str, words: str, better: str, worse: str, tag: str) -> Claim:
         lower, upper = _interval(gaps)
         mean = sum(gaps) / len(gaps)
         verdict = HOLDS if lower > 0 else FAILS if upper < 0 else UNDECIDED
-        told = (
-            f"difference of scores on {tag.replace('_', ' ')}: {mean:+.2f} ({len(gaps)} pairs, by experiment and pass)"
-        )
+        told = f"difference of scores on {tag.replace('_', ' ')}: {mean:+.2f} ({_pairs(gaps)}, by experiment and pass)"
         test = f"90% interval {lower:+.2f} to {upper:+.2f}, to lie above 0"
         return Finding(verdict, told, {"difference": mean, "lower": lower, "upper": upper}, test)
 
@@ -114,6 +114,10 @@ def differs(name: str, words: str, better: str, worse: str, tag: str) -> Claim:
 def _interval(values: Sequence[float]) -> tuple[float, float]:
     """One-sided at the level of claims, at each end."""
     return mean_interval(values, 1 - 2 * LEVEL) if len(values) >= MIN_PAIRS else (-math.inf, math.inf)
+
+
+def _pairs(values: Sequence[float]) -> str:
+    return f"{len(values)} pair{'s' if len(values) != 1 else ''}"
 
 
 def _end(value: float) -> float | None:

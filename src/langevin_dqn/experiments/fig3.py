@@ -7,12 +7,16 @@ import polars as pl
 from langevin_dqn.analysis import seas
 from langevin_dqn.experiments.claims import MIN_SEEDS, Claim, Finding, decide, undecided
 from langevin_dqn.experiments.contenders import LANGEVIN
-from langevin_dqn.experiments.figure import Figure, sea_jobs
+from langevin_dqn.experiments.figure import Figure, merge, sea_jobs
 from langevin_dqn.results import Result
+from langevin_dqn.runners import Job
 from langevin_dqn.statistics import falling_trend, median_below
 
 #: The paper's "as low as 90 episodes"; we ask for the median to be within half as much again.
 LOWEST, MARGIN = 90, 1.5
+
+#: Seeds of each number of updates, as many as the paper's.
+_FIRST = 5
 
 
 def _medians(times: pl.DataFrame) -> dict[int, float]:
@@ -36,35 +40,45 @@ def updates_shorten(results: Sequence[Result]) -> Finding:
 
 
 def as_low_as_90(results: Sequence[Result]) -> Finding:
-    times = seas.with_seeds(seas.table(results), ("updates",), MIN_SEEDS).filter(pl.col("updates") >= 100)
-    if times.is_empty():
-        return undecided(f"needs {MIN_SEEDS} seeds at 100 or more updates per step")
-    bound = MARGIN * LOWEST
-    p_for = median_below(times["time"], bound)
-    p_against = median_below(-times["time"], -bound)
-    median = float(times["time"].median())  # type: ignore[arg-type]
-    medians = _medians(times)
-    best = min(medians, key=lambda updates: medians[updates])
-    words = (
-        f"median {seas.told(median)} over {times.height} runs with 100 or more updates per step, "
-        f"{int((times['time'] < bound).sum())} of them within {bound:g}; "
-        f"the lowest median is {seas.told(medians[best])}, with {best} updates"
-    )
-    test = f"sign test of the median against {bound:g} (90 and half as much again), p = {p_for:.2g}"
-    return Finding(decide(p_for, p_against), words, {"median": median, "runs": times.height, "p": p_for}, test)
+    """Further seeds test the number of updates that the first ones choose.
 
+    A minimum chosen and tested on the same runs would seem lower than it is.
+    """
+    times = seas.table(results)
+    medians = _medians(seas.with_seeds(times.filter(pl.col("seed") < _FIRST), ("updates",), MIN_SEEDS))
+    if not medians:
+        return undecided(f"needs {MIN_SEEDS} seeds at some number of updates per step")
+    best = min(medians, key=lambda updates: medians[updates])
+    words = f"the lowest median of the first {_FIRST} seeds is {seas.told(medians[best])}, with {best} updates per step"
+    fresh = times.filter((pl.col("seed") >= _FIRST) & (pl.col("updates") == best))["time"]
+    if len(fresh) < MIN_SEEDS:
+        return undecided(f"{words}; fewer than {MIN_SEEDS} further seeds to test it by")
+    bound = MARGIN * LOWEST
+    p_for, p_against = median_below(fresh, bound), median_below(-fresh, -bound)
+    median = float(fresh.median())  # type: ignore[arg-type]
+    words += f"; {len(fresh)} further seeds: median {seas.told(median)}, {int((fresh < bound).sum())} within {bound:g}"
+    numbers = {"updates": best, "lowest": medians[best], "median": median, "runs": len(fresh), "p": p_for}
+    test = f"sign test of the further seeds' median against {bound:g} (90 and half as much again), p = {p_for:.2g}"
+    return Finding(decide(p_for, p_against), words, numbers, test)
+
+
+def _jobs(updates: tuple[int, ...], seeds: int | range = _FIRST) -> tuple[Job, ...]:
+    return sea_jobs((LANGEVIN,), depths=(10,), updates=updates, seeds=seeds, episodes=5000)
+
+
+_FURTHER = _jobs((250,), range(_FIRST, 3 * _FIRST))
 
 FIGURE = Figure(
     id="fig3",
     title="Langevin DQN at depth 10: learning time against updates per step",
     jobs={
-        "quick": sea_jobs((LANGEVIN,), depths=(10,), updates=(1, 5, 25, 100), seeds=3, episodes=5000),
-        "standard": sea_jobs((LANGEVIN,), depths=(10,), updates=(1, 5, 10, 25, 50, 100, 250), seeds=5, episodes=5000),
-        "paper": sea_jobs((LANGEVIN,), depths=(10,), updates=(1, 2, 5, 10, 25, 50, 100, 250), seeds=5, episodes=5000),
+        "quick": _jobs((1, 5, 25, 100), seeds=3),
+        "standard": merge(_jobs((1, 5, 10, 25, 50, 100, 250)), _FURTHER),
+        "paper": merge(_jobs((1, 2, 5, 10, 25, 50, 100, 250)), _FURTHER),
     },
     claims=(
         Claim("shorter", "The learning time falls drastically with more updates per step.", updates_shorten),
         Claim("ninety", "It goes down to as low as 90 episodes.", as_low_as_90),
     ),
-    note="Langevin DQN as in the released code.",
+    note="Langevin DQN as in the released code. Ten further seeds with 250 updates per step test how low it goes.",
 )

@@ -52,14 +52,15 @@ def sea_jobs(
     contenders: Sequence[Contender],
     *,
     depths: Iterable[int],
-    seeds: int,
+    seeds: int | Iterable[int],
     episodes: int,
     updates: Iterable[int] = (1,),
     members: Iterable[int | None] = (None,),
 ) -> tuple[Job, ...]:
     """Every agent in every sea with every number of updates (and members) and seed, each until it has learned."""
     jobs = []
-    for who, size, count, depth, seed in itertools.product(contenders, members, updates, depths, range(seeds)):
+    chosen = range(seeds) if isinstance(seeds, int) else seeds
+    for who, size, count, depth, seed in itertools.product(contenders, members, updates, depths, chosen):
         changes = {**who.changes, "updates_per_step": count}
         if size is not None:
             changes["members"] = size

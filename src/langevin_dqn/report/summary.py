@@ -2,6 +2,7 @@
 
 import itertools
 import math
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -120,11 +121,19 @@ def protocol_of(results: Sequence[Result], budget: int | None = None) -> str:
         values = sorted({getattr(result.config, name) for result in results})
         parts.append(f"{_list(values)} {one if values == [1] else several}")
     if environments[0].startswith("deep_sea:"):
-        seeds = {result.seed for result in results}
-        parts.append(f"{len(seeds)} seed{'s' if len(seeds) > 1 else ''}")
+        parts.append(_seeds(results))
     most = budget or max(result.episodes for result in results)
     parts.append(f"at most {most:,} episodes")
     return ", ".join(parts)
+
+
+def _seeds(results: Sequence[Result]) -> str:
+    """``3 to 5 seeds`` when some settings have more than others."""
+    counts = Counter(
+        (run.agent, run.preset, run.env, run.config.updates_per_step, run.config.members) for run in results
+    ).values()
+    few, many = min(counts), max(counts)
+    return f"{few} to {many} seeds" if few < many else f"{many} seed{'s' if many > 1 else ''}"
 
 
 def _environments(names: Sequence[str]) -> str:
