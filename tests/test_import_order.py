@@ -15,7 +15,7 @@ ROOT = Path(langevin_dqn.__file__).parent
 # A module may import from its own line and from the lines above it.
 ORDER = [
     {"errors", "machine", "metrics", "statistics"},
-    {"config", "presets", "environments", "networks", "optimizers", "replay"},
+    {"config", "presets", "environments", "networks", "optimizers", "replay", "torch"},
     {"agent", "row_learning", "row_state"},
     {"evaluation", "schedule"},
     {"results"},
