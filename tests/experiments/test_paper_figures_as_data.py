@@ -59,14 +59,23 @@ def test_bsuite_in_full_but_for_mnist():
 def test_no_run_twice_and_every_group_has_all_seeds(figure, scale):
     jobs = figure.jobs[scale]
     assert len({key_of(job) for job in jobs}) == len(jobs)
-    seeds = collections.defaultdict(set)
+    seeds = collections.defaultdict(lambda: collections.defaultdict(set))
     for job in jobs:
-        seeds[job.agent, job.env, str(job.changes)].add(job.seed)
-    for agent in {job.agent for job in jobs}:
-        own = {(env, changes): group for (name, env, changes), group in seeds.items() if name == agent}
-        tested = own.pop(("deep_sea:depth=10", str(TESTED)), set()) if figure.id == "fig3" else set()
-        assert len({len(group) for group in own.values()}) == 1
-        assert all(tested > group for group in own.values() if tested)
+        seeds[job.agent, job.preset, str(job.changes)][job.env].add(job.seed)
+    for groups in seeds.values():
+        assert len({len(group) for group in groups.values()}) == 1
+        assert all(group == set(range(len(group))) for env, group in groups.items() if env.startswith("deep_sea:"))
+
+
+def test_fig11_has_fig7s_runs_of_five_members():
+    runs = {name: {key_of(job) for job in figures()[name].jobs["standard"]} for name in ("fig7", "fig11")}
+    fives = {
+        key_of(job)
+        for job in figures()["fig11"].jobs["standard"]
+        if preset(job.agent, job.preset, **job.changes).members == 5
+    }
+    assert len(fives) == 50
+    assert runs["fig7"] & runs["fig11"] == fives
 
 
 def test_what_two_figures_share_runs_once(tmp_path):
