@@ -80,5 +80,6 @@ FIGURE = Figure(
         Claim("shorter", "The learning time falls drastically with more updates per step.", updates_shorten),
         Claim("ninety", "It goes down to as low as 90 episodes.", as_low_as_90),
     ),
-    note="Langevin DQN as in the released code. Ten further seeds with 250 updates per step test how low it goes.",
+    note="Langevin DQN as in the released code. Ten further seeds with 250 updates per step test how low it goes; "
+    "docs/reproduce.md tells of other σ.",
 )
