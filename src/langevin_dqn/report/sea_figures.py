@@ -95,7 +95,8 @@ def draw_times(report: FigureReport, path: str | Path, caption: str) -> Path:
             )
             for count in sorted(set(own["updates"])):
                 each = own.filter(updates=count).sort("seed")["time"].to_numpy()
-                x = count * shift * 1.035 ** (np.arange(len(each)) - (len(each) - 1) / 2)
+                step = min(1.035, 1.3 ** (1 / max(len(each) - 1, 1)))  # many seeds stay clear of the next count
+                x = count * shift * step ** (np.arange(len(each)) - (len(each) - 1) / 2)
                 late = ~np.isfinite(each)
                 axes.plot(x[~late], each[~late], _MARKERS[i], color=color, ms=4, alpha=0.7, mew=0)
                 axes.plot(x[late], np.full(late.sum(), budget), "^", mec=color, mfc="white", ms=5.5)
