@@ -27,6 +27,7 @@ T_NOISE = "tests/optimizers/test_noise.py"
 TABULAR, FOUR, RLSVI = "insight/tabular_langevin.py", "insight/four_states.py", "insight/rlsvi.py"
 T_TABULAR, T_FOUR, T_RLSVI = (f"tests/insight/test_{name}.py" for name in ("tabular_langevin", "four_states", "rlsvi"))
 POSTERIOR, CHAINS = "insight/posterior.py", "insight/chains.py"
+TORCH, T_TORCH = "torch.py", "tests/test_torch.py"
 T_POSTERIOR, T_CHAINS = "tests/insight/test_posterior.py", "tests/insight/test_chains.py"
 
 #: What is broken: file, text, replacement, and the tests that must notice.
@@ -53,6 +54,26 @@ MUTANTS = {
     "adam noise with alpha, not alpha_k": (LANGEVIN, "scale = 2 * alpha_k", "scale = 2 * alpha", T_LANGEVIN),
     "adam drift upwards": (LANGEVIN, "-alpha_k * m", "alpha_k * m", T_LANGEVIN),
     "adam second moment of |g|": (LANGEVIN, "(1 - b2) * g * g", "(1 - b2) * abs(g)", T_LANGEVIN),
+    "torch adam noise without the 2": (TORCH, "variance = 2 * alpha_k", "variance = alpha_k", T_TORCH),
+    "torch adam noise without 1/|D|": (
+        TORCH,
+        'group["noise_variance"] / num_data\n            move.addcmul_',
+        'group["noise_variance"]\n            move.addcmul_',
+        T_TORCH,
+    ),
+    "torch adam noise times the root": (TORCH, "(variance / scale).sqrt_()", "(variance * scale).sqrt_()", T_TORCH),
+    "torch adam noise with alpha, not alpha_k": (TORCH, "variance = 2 * alpha_k", "variance = 2 * lr", T_TORCH),
+    "torch adam noise without a root": (TORCH, "(variance / scale).sqrt_()", "(variance / scale)", T_TORCH),
+    "torch adam forgets its moments": (TORCH, "if not state:", "if True:", T_TORCH),
+    "torch adam with torch's epsilon": (
+        TORCH,
+        "scale = v.sqrt().add_(eps)",
+        "scale = v.sqrt().add_(eps * math.sqrt(correction_2))",
+        T_TORCH,
+    ),
+    "torch sgd noise without the 2": (TORCH, 'math.sqrt(2 * group["lr"]', 'math.sqrt(group["lr"]', T_TORCH),
+    "torch ignores its generator": (TORCH, "normal_(generator=self._generator)", "normal_()", T_TORCH),
+    "torch noise where there is no gradient": (TORCH, "if parameter.grad is None:", "if False:", T_TORCH),
     "sgd noise without the 2": (
         LANGEVIN,
         "jnp.sqrt(2 * alpha * noise_variance",
