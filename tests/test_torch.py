@@ -3,7 +3,9 @@
 Statistical tests draw from fixed seeds; each says at which level.
 """
 
+import importlib
 import os
+import sys
 
 import jax.numpy as jnp
 import numpy as np
@@ -204,3 +206,10 @@ def test_mistakes(make):
     theta.grad = torch.zeros(3).to_sparse()
     with pytest.raises(langevin_dqn.UserError, match="sparse"):
         optimizer.step(num_data=10)
+
+
+def test_without_torch_the_import_has_a_hint(monkeypatch):
+    monkeypatch.setitem(sys.modules, "torch", None)
+    monkeypatch.delitem(sys.modules, "langevin_dqn.torch")
+    with pytest.raises(ModuleNotFoundError, match="torch is not installed\nhint: pip install"):
+        importlib.import_module("langevin_dqn.torch")

@@ -13,7 +13,10 @@ import math
 from collections.abc import Callable, Iterable
 from typing import Any
 
-import torch
+try:
+    import torch
+except ModuleNotFoundError:
+    raise ModuleNotFoundError("torch is not installed\nhint: pip install 'langevin-dqn[torch]'", name="torch") from None
 
 from langevin_dqn.errors import UserError
 

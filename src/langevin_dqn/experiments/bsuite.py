@@ -65,11 +65,15 @@ SMALL: dict[str, tuple[tuple[int, ...], int]] = {
 
 #: At scale ``standard``: the cars and carts too, and all of bsuite's episodes where a thousand end before Langevin DQN
 #: has learned what it then does as well as DQN.
-MEDIUM: dict[str, tuple[tuple[int, ...], int]] = SMALL | {"umbrella_distract": ((0,), 10_000)}
-MEDIUM |= {
-    name: ((0,) if name in ("mountain_car", "cartpole") else (10,) if name == "cartpole_swingup" else (_EASY, _HARD), n)
-    for name, (_, n) in QUICK.items()
-    if name.startswith(("mountain_car", "cartpole"))
+MEDIUM: dict[str, tuple[tuple[int, ...], int]] = SMALL | {
+    "umbrella_distract": ((0,), 10_000),
+    "mountain_car": ((0,), 200),
+    "mountain_car_noise": ((_EASY, _HARD), 200),
+    "mountain_car_scale": ((_EASY, _HARD), 200),
+    "cartpole": ((0,), 250),
+    "cartpole_noise": ((_EASY, _HARD), 250),
+    "cartpole_scale": ((_EASY, _HARD), 250),
+    "cartpole_swingup": ((10,), 200),
 }
 
 _PARTS = {"quick": QUICK, "small": SMALL, "medium": MEDIUM}

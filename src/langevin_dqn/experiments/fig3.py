@@ -59,6 +59,7 @@ def as_low_as_90(results: Sequence[Result]) -> Finding:
     words += f"; {len(fresh)} further seeds: median {seas.told(median)}, {int((fresh < bound).sum())} within {bound:g}"
     numbers = {"updates": best, "lowest": medians[best], "median": median, "runs": len(fresh), "p": p_for}
     test = f"sign test of the further seeds' median against {bound:g} (90 and half as much again), p = {p_for:.2g}"
+    test += f"; of the opposite {p_against:.2g}"
     return Finding(decide(p_for, p_against), words, numbers, test)
 
 
