@@ -32,9 +32,9 @@ def main(args: Args) -> None:
     machine.prepare()
     import jax
 
+    from langevin_dqn import prng
     from langevin_dqn.insight import tabular_langevin
     from langevin_dqn.insight.four_states import HORIZON, FourStates, posterior, spread
-    from langevin_dqn.optimizers import noise
     from langevin_dqn.report.four_states import triangles
 
     many, chains, draws = (50, 100, 50_000) if args.quick else (args.many, args.chains, 200_000)
@@ -45,7 +45,7 @@ def main(args: Args) -> None:
         "one reward for all h": posterior(problem, draws=draws, seed=args.seed, shared_reward=True),
     }
     started = time.perf_counter()
-    key = jax.random.key(args.seed, impl=noise.PRNG)
+    key = jax.random.key(args.seed, impl=prng.PRNG)
     sampled = spread(tabular_langevin.sample(key, problem, chains=chains))
     print(f"{chains} chains: {time.perf_counter() - started:.0f} s", file=sys.stderr)
 

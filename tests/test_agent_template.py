@@ -13,9 +13,8 @@ import pytest
 from scipy import stats
 
 import langevin_dqn
-from langevin_dqn import make_agent, preset
+from langevin_dqn import make_agent, preset, prng
 from langevin_dqn.environments import ArraySpace, IndexSpace
-from langevin_dqn.optimizers import noise
 
 SPACE = IndexSpace(3)
 
@@ -26,7 +25,7 @@ quick_jit = partial(jax.jit, compiler_options={"xla_backend_optimization_level":
 
 def key(seed):
     """Keys as training makes them."""
-    return jax.random.key(seed, impl=noise.PRNG)
+    return jax.random.key(seed, impl=prng.PRNG)
 
 
 def keys(seed, count):

@@ -4,10 +4,9 @@ import jax
 import numpy as np
 import pytest
 
-from langevin_dqn import make_env
+from langevin_dqn import make_env, prng
 from langevin_dqn.bench import environments as bench
 from langevin_dqn.environments.sweeps import SWEEPS
-from langevin_dqn.optimizers import noise
 
 
 def test_a_row_per_experiment(monkeypatch):
@@ -23,7 +22,7 @@ def test_a_row_per_experiment(monkeypatch):
 
 def test_episodes_begin_again_where_they_end():
     """Nine steps to an episode: after 90 steps of each, ten ends of reward -1 or 1, and a ball at the top."""
-    env, key = make_env("catch/0"), jax.random.key(0, impl=noise.PRNG)
+    env, key = make_env("catch/0"), jax.random.key(0, impl=prng.PRNG)
     state, obs, total = bench._advance(env, key, bench._start(env, key, 8), 90)
     assert not np.asarray(state.row).any()
     assert (np.asarray(obs)[:, 0].sum(axis=1) == 1).all()

@@ -8,12 +8,11 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from langevin_dqn import compiled_training, machine, make_agent, make_env, preset, runners
+from langevin_dqn import compiled_training, machine, make_agent, make_env, preset, prng, runners
 from langevin_dqn.cli import main as command
 from langevin_dqn.environments import mnist_files
 from langevin_dqn.environments.sweeps import SWEEPS
 from langevin_dqn.errors import UserError
-from langevin_dqn.optimizers import noise
 from langevin_dqn.schedule import Schedule
 
 
@@ -34,7 +33,7 @@ def digits(tmp_path):
 def test_the_training_program_takes_it(name, digits, monkeypatch):
     """Traced with shapes alone: the loops are consistent, and every measure is kept per episode."""
     monkeypatch.setenv(mnist_files.VARIABLE, str(digits))
-    env, key, episodes = make_env(f"{name}/0"), jax.random.key(0, impl=noise.PRNG), 5
+    env, key, episodes = make_env(f"{name}/0"), jax.random.key(0, impl=prng.PRNG), 5
     agent = make_agent(preset("ensemble_langevin_dqn"), space=env.observation_space)
     schedule = Schedule(jnp.int32(1), jnp.int32(1))
     limits = compiled_training.Limits(jnp.int32(episodes), jnp.int32(9999), jnp.int32(9999), jnp.float32(0))

@@ -82,7 +82,7 @@ INNER = [name for name in MODULES if name != "langevin_dqn"]
 
 def test_the_parser_sees_imports():
     assert "langevin_dqn.agent" in imports_of("langevin_dqn.training")
-    assert "langevin_dqn.optimizers.noise" in imports_of("langevin_dqn.replay")
+    assert "langevin_dqn.prng" in imports_of("langevin_dqn.replay")
     assert len(MODULES) > 15
 
 

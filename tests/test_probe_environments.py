@@ -13,8 +13,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from langevin_dqn import make_agent, make_env, preset
-from langevin_dqn.optimizers import noise
+from langevin_dqn import make_agent, make_env, preset, prng
 
 AGENTS = ("dqn", "langevin_dqn", "boot_dqn", "ensemble_langevin_dqn")
 READINGS = {"langevin_dqn": "released"}  # the others: paper
@@ -64,7 +63,7 @@ def values_after(agent, names, which, key, steps):
 def values(agent_name, probe, steps=STEPS):
     group, changes = (tuple(VALUES), {}) if probe in VALUES else (tuple(CHOICES), {"epsilon": 0.2})
     agent = make_agent(preset(agent_name, READINGS.get(agent_name, "paper"), discount=1.0, **changes))
-    return np.asarray(values_after(agent, group, group.index(probe), jax.random.key(0, impl=noise.PRNG), steps))
+    return np.asarray(values_after(agent, group, group.index(probe), jax.random.key(0, impl=prng.PRNG), steps))
 
 
 def value_error(q, probe):

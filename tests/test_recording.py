@@ -11,10 +11,9 @@ import numpy as np
 import pytest
 
 import langevin_dqn
-from langevin_dqn import UserError, compiled_training, recording
+from langevin_dqn import UserError, compiled_training, prng, recording
 from langevin_dqn import schedule as schedules
 from langevin_dqn.environments.base import IndexSpace
-from langevin_dqn.optimizers import noise
 from langevin_dqn.presets import preset
 from langevin_dqn.recording import WINDOW
 from langevin_dqn.results import Result, SpreadMaps
@@ -51,7 +50,7 @@ def test_nothing_recorded_is_nothing_compiled():
     environment = langevin_dqn.make_env(SEA)
     config = langevin_dqn.preset("dqn", **SMALL)
     agent = langevin_dqn.make_agent(config, space=environment.observation_space)
-    key = jax.random.key(0, impl=noise.PRNG)
+    key = jax.random.key(0, impl=prng.PRNG)
     limits = compiled_training.Limits(jnp.int32(1), jnp.int32(9), jnp.int32(9), jnp.float32(0))
     maps = f"tensor<{recording.MAX_MAPS}x16"
     for records in (False, True):
@@ -96,7 +95,7 @@ def test_a_map_is_the_spread_of_what_was_acted_on():
     assert_same_bits(recorded, plain)
     environment, config = langevin_dqn.make_env(SEA), recorded.config
     agent = langevin_dqn.make_agent(config, space=environment.observation_space)
-    q, seen = looked_at(agent, environment, config, jax.random.key(3, impl=noise.PRNG), 20)
+    q, seen = looked_at(agent, environment, config, jax.random.key(3, impl=prng.PRNG), 20)
     record = recorded.record
     assert record.episodes.tolist() == [10, 20]
     for place, last in enumerate(record.episodes):

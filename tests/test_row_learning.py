@@ -8,12 +8,11 @@ import numpy as np
 import pytest
 
 import langevin_dqn
-from langevin_dqn import row_state
+from langevin_dqn import prng, row_state
 from langevin_dqn.agent import Agent
 from langevin_dqn.compiled_training import run_chunk
 from langevin_dqn.environments.base import ArraySpace, IndexSpace
 from langevin_dqn.errors import UserError
-from langevin_dqn.optimizers import noise
 
 DEPTH = 6
 #: Programs this small are compiled for longer than they run.
@@ -22,7 +21,7 @@ quick_jit = partial(jax.jit, compiler_options={"xla_backend_optimization_level":
 
 def key(seed: int):
     """The package's own generator, which compiles several times faster than threefry."""
-    return jax.random.key(seed, impl=noise.PRNG)
+    return jax.random.key(seed, impl=prng.PRNG)
 
 
 ENV = langevin_dqn.make_env(f"deep_sea:depth={DEPTH}")

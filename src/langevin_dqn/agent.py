@@ -20,12 +20,12 @@ import jax.numpy as jnp
 import optax
 from jax import lax
 
-from langevin_dqn import networks, replay, row_learning, row_state
+from langevin_dqn import networks, prng, replay, row_learning, row_state
 from langevin_dqn.config import AgentConfig
 from langevin_dqn.environments.base import ArraySpace, IndexSpace, Space
 from langevin_dqn.errors import UserError
 from langevin_dqn.networks import Network
-from langevin_dqn.optimizers import langevin_adam, langevin_sgd, noise, sleeping_rows
+from langevin_dqn.optimizers import langevin_adam, langevin_sgd, sleeping_rows
 from langevin_dqn.replay import Replay, Transition
 
 
@@ -414,7 +414,7 @@ class Agent:
         alpha_k = h.learning_rate * jnp.sqrt(1 - h.adam_b2**count) / (1 - h.adam_b1**count)
         std = jnp.sqrt(2 * alpha_k * h.noise_variance / (num_data * h.adam_eps))
         return jax.tree.map(
-            lambda p, z: p + std.reshape(-1, *[1] * (p.ndim - 1)) * z, prior, noise.normal_like(key, prior)
+            lambda p, z: p + std.reshape(-1, *[1] * (p.ndim - 1)) * z, prior, prng.normal_like(key, prior)
         )
 
 

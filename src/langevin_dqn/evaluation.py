@@ -8,11 +8,11 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
+from langevin_dqn import prng
 from langevin_dqn.agent import Agent, AgentState, greedy
 from langevin_dqn.environments import Environment, HostEnvironment, make_env
 from langevin_dqn.environments.base import classes_of
 from langevin_dqn.errors import UserError
-from langevin_dqn.optimizers import noise
 
 
 @jax.tree_util.register_dataclass
@@ -55,7 +55,7 @@ def evaluate(
     if episodes < 1:
         raise UserError(f"episodes={episodes} leaves nothing to run", "use at least 1 episode")
     environment = make_env(env) if isinstance(env, str) else env
-    key = jax.random.key(seed, impl=noise.PRNG)
+    key = jax.random.key(seed, impl=prng.PRNG)
     if not isinstance(environment, HostEnvironment):
         return np.asarray(_returns(classes_of(environment), trained, environment, jax.random.split(key, episodes)))
     try:

@@ -5,8 +5,8 @@ from typing import Any, NamedTuple
 import jax
 import jax.numpy as jnp
 
+from langevin_dqn import prng
 from langevin_dqn.environments.base import IndexSpace, Space
-from langevin_dqn.optimizers import noise
 
 
 class Transition(NamedTuple):
@@ -75,7 +75,7 @@ def add(key: jax.Array, replay: Replay, transition: Transition, insert: jax.Arra
     full = replay.size == capacity
     slot = replay.cursor
     if random_out:
-        slot = jnp.where(full, noise.integers(key, slot.shape, jnp.int32(capacity)), slot)
+        slot = jnp.where(full, prng.integers(key, slot.shape, jnp.int32(capacity)), slot)
     buffers = jnp.arange(slot.shape[0])
 
     def write(store, new):
@@ -101,7 +101,7 @@ def sample(key: jax.Array, replay: Replay, members: int, batch_size: int, shared
     buffers = replay.size.shape[0]
     member = jnp.arange(members)[:, None]
     buffer, part = (member, 0 * member) if buffers > 1 else (0 * member, member)
-    draws = noise.bits(key, (1 if shared else members, batch_size))
+    draws = prng.bits(key, (1 if shared else members, batch_size))
     size = jnp.maximum(replay.size, 1).astype(jnp.uint32)[:, None]
     place = jnp.broadcast_to((draws % size).astype(jnp.int32), (members, batch_size))
     common = {name: getattr(replay.data, name)[buffer, place] for name in Transition._fields[:5]}

@@ -8,13 +8,12 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
-from langevin_dqn import compiled_training, host_training, recording
+from langevin_dqn import compiled_training, host_training, prng, recording
 from langevin_dqn.agent import Agent, AgentState, make_agent
 from langevin_dqn.config import AgentConfig
 from langevin_dqn.environments import Environment, HostEnvironment, make_env
 from langevin_dqn.errors import UserError
 from langevin_dqn.evaluation import Trained
-from langevin_dqn.optimizers import noise
 from langevin_dqn.presets import preset as preset_config
 from langevin_dqn.results import Result, Snapshot
 from langevin_dqn.schedule import Schedule
@@ -87,7 +86,7 @@ def train(
     built = make_agent(settled(config, environment), space=environment.observation_space)
     if record is not None:
         recording.check(record, environment, built)
-    key = jax.random.key(seed, impl=noise.PRNG)
+    key = jax.random.key(seed, impl=prng.PRNG)
     budget: dict[str, Any] = {
         "episodes": episodes,
         "steps": steps,

@@ -1,4 +1,4 @@
-"""Scores equal bsuite's own, on logs of made-up agents; see benchmarks/bsuite_score_oracle.py."""
+"""Scores equal bsuite's own, on logs of made-up agents; see tools/bsuite_score_oracle.py."""
 
 import json
 import math

@@ -8,7 +8,7 @@ import jax
 import numpy as np
 from bsuite import bsuite, sweep
 
-from langevin_dqn.optimizers import noise
+from langevin_dqn import prng
 
 FAST_COMPILE = {"xla_backend_optimization_level": 0}
 
@@ -37,7 +37,7 @@ class Played(NamedTuple):
 
 def play(env, seed, actions):
     """Episodes of given actions, (episodes, steps), each with its own key."""
-    played = _play(env, jax.random.key(seed, impl=noise.PRNG), np.asarray(actions, np.int32))
+    played = _play(env, jax.random.key(seed, impl=prng.PRNG), np.asarray(actions, np.int32))
     return jax.tree.map(np.asarray, played)
 
 

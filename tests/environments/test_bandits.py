@@ -10,10 +10,9 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from langevin_dqn import UserError, make_env, train
+from langevin_dqn import UserError, make_env, prng, train
 from langevin_dqn.environments.bandit import Bandit
 from langevin_dqn.environments.base import ArraySpace, Environment, FeatureSpace, IndexSpace
-from langevin_dqn.optimizers import noise
 
 LEVEL, PULLS = 1e-4, 5_000
 KNOWN = ("bandit:arms=4,reward_noise=0.5", "linear_bandit:arms=6,features=3,reward_noise=2")
@@ -22,7 +21,7 @@ ALL = (*KNOWN, "contextual_bandit:arms=3,features=4")
 
 def pulls(env, arm, seed=0, count=PULLS):
     """Many episodes with one arm: contexts or states, rewards, regrets, ends."""
-    return jax.tree.map(np.asarray, _pulls(env, jax.random.key(seed, impl=noise.PRNG), arm, count))
+    return jax.tree.map(np.asarray, _pulls(env, jax.random.key(seed, impl=prng.PRNG), arm, count))
 
 
 @partial(jax.jit, static_argnums=3, compiler_options={"xla_backend_optimization_level": 0})

@@ -12,12 +12,11 @@ import pytest
 from bsuite_side import load, play, resets
 from scipy import stats
 
-from langevin_dqn import make_env
-from langevin_dqn.optimizers import noise
+from langevin_dqn import make_env, prng
 
 LEVEL, SIGMAS = 1e-4, 4.5
 THEIRS, OURS = 3_000, 20_000
-KEY = jax.random.key(7, impl=noise.PRNG)
+KEY = jax.random.key(7, impl=prng.PRNG)
 
 
 def both_sides(env_id):

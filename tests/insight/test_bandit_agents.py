@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from langevin_dqn import UserError, make_agent, make_env, preset
+from langevin_dqn import UserError, make_agent, make_env, preset, prng
 from langevin_dqn.insight import bandit_agents, bandits
-from langevin_dqn.optimizers import noise
 
 PULLS = np.repeat([0, 1, 2], [1, 4, 15])
 CHAINS, UPDATES = 1_000, 1_200
@@ -20,7 +19,7 @@ def chain_values(env, **changes):
     config = preset("langevin_dqn", **bandit_agents.posterior_settings(env), batch_size=32)
     # A small step, so that the chain's own error stays within a few percent.
     agent = make_agent(config.replace(learning_rate=config.learning_rate / 5, **changes), space=env.observation_space)
-    space, key = env.observation_space, jax.random.key(1, impl=noise.PRNG)
+    space, key = env.observation_space, jax.random.key(1, impl=prng.PRNG)
 
     @jax.jit
     def run(keys):

@@ -11,10 +11,9 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from langevin_dqn import UserError, make_env
+from langevin_dqn import UserError, make_env, prng
 from langevin_dqn.insight import bandits
 from langevin_dqn.insight.bandits import Belief
-from langevin_dqn.optimizers import noise
 
 LEVEL, DRAWS = 1e-4, 4_000
 
@@ -31,7 +30,7 @@ def choices(rule, belief, design, t=1, draws=DRAWS):
     def many(keys):
         return jax.vmap(lambda key: rule(key, belief, design, jnp.int32(t)))(keys)
 
-    return np.asarray(many(jax.random.split(jax.random.key(3, impl=noise.PRNG), draws)))
+    return np.asarray(many(jax.random.split(jax.random.key(3, impl=prng.PRNG), draws)))
 
 
 PULLS = ((0, 1.0), (2, -0.5), (0, 2.5), (1, 0.25), (0, 0.5))

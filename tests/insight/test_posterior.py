@@ -12,8 +12,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from langevin_dqn import langevin_monte_carlo, polynomial_decay, sample_posterior
-from langevin_dqn.optimizers import noise
+from langevin_dqn import langevin_monte_carlo, polynomial_decay, prng, sample_posterior
 
 DIMENSIONS = (2, 5, 8, 12, 20)
 CHAINS = 256
@@ -54,7 +53,7 @@ def sample(p, **settings):
     def negative_log_prior(params):
         return 0.5 * jnp.sum(params**2) / p.prior_variance
 
-    settings = {"key": jax.random.key(0, impl=noise.PRNG), "chains": CHAINS, "thinning": 50} | settings
+    settings = {"key": jax.random.key(0, impl=prng.PRNG), "chains": CHAINS, "thinning": 50} | settings
     return sample_posterior(
         half_squared_error,
         jnp.zeros(p.mean.size),

@@ -8,10 +8,9 @@ import jax
 import numpy as np
 import pytest
 
-from langevin_dqn import UserError
+from langevin_dqn import UserError, prng
 from langevin_dqn.insight import tabular_langevin
 from langevin_dqn.insight.four_states import DOWN, HORIZON, UNCERTAIN, UP, FourStates, posterior, spread
-from langevin_dqn.optimizers import noise
 
 PROBLEM = FourStates(many=1000)
 #: The same with much data about every pair: what is left is noise.
@@ -20,7 +19,7 @@ STEP = 5e-4
 
 
 def key(seed=0):
-    return jax.random.key(seed, impl=noise.PRNG)
+    return jax.random.key(seed, impl=prng.PRNG)
 
 
 #: Op by op, the noise alone would take seconds to compile.
@@ -52,7 +51,7 @@ def test_one_update_by_hand():
     problem = FourStates(many=100, noise_variance=2.0)
     q = np.zeros((HORIZON, 4, 2, 1), np.float32)
     q[5, 2, :, 0], q[5, 3, :, 0], q[4, 2, DOWN, 0] = (5, 1), (2, 7), 4
-    z = jax.jit(noise.normal, static_argnums=1)(key(), q.shape)
+    z = jax.jit(prng.normal, static_argnums=1)(key(), q.shape)
     step = (update(key(), q, problem, 0.01) - 0.02**0.5 * z)[..., 0]
     assert step[4, 2, DOWN] == pytest.approx(4 - 0.5 * (4 - 6), abs=1e-5)
     assert step[5, 2, UP] == pytest.approx(5 - 0.5 * 5, abs=1e-5)

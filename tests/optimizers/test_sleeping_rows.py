@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 from jax import lax
 
-from langevin_dqn.optimizers import noise, sleeping_rows
+from langevin_dqn import prng
+from langevin_dqn.optimizers import sleeping_rows
 from langevin_dqn.optimizers.distinct import sum_by_slot
 
 ROWS, WIDTH, BATCH, PERIOD = 12, 3, 4, 4
@@ -137,7 +138,7 @@ def chains(request):
     index, next_index, gradient, num_data = schedule(request.param + 10, updates)
     theta = np.zeros((ROWS, WIDTH))
     means, spreads = dense(theta, index, gradient, num_data, False)
-    keys = jax.random.split(jax.random.key(request.param, impl=noise.PRNG), CHAINS)
+    keys = jax.random.split(jax.random.key(request.param, impl=prng.PRNG), CHAINS)
     late = slice(-300, None)  # long after the warm-up, with sleeps of hundreds of updates
 
     def run(key):

@@ -14,13 +14,13 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
+from langevin_dqn import prng
 from langevin_dqn.bench.timing import Contestant, Run, race
 from langevin_dqn.environments import Environment
 from langevin_dqn.environments.mnist import Mnist
 from langevin_dqn.environments.registry import make_jax_env
 from langevin_dqn.environments.sweeps import SWEEPS
 from langevin_dqn.environments.wrappers import RewardNoise, RewardScale
-from langevin_dqn.optimizers import noise
 
 BATCH = 1024
 STRIDE = 64  # steps between two looks of the host
@@ -53,7 +53,7 @@ def measure(*, repeats: int, seconds: float, say: Callable[[str], None]) -> list
 
 def build(env: Environment, episodes: int) -> Run:
     """``run(n)`` makes n·STRIDE steps of each of ``episodes`` episodes side by side."""
-    key = jax.random.key(0, impl=noise.PRNG)
+    key = jax.random.key(0, impl=prng.PRNG)
     carry = _start(env, key, episodes)
 
     def run(n: int) -> None:
@@ -79,7 +79,7 @@ def _advance(env: Environment, key: jax.Array, carry, n: jax.Array):
     def step(number, carry):
         state, _, total = carry
         action_key, step_key, reset_key = jax.random.split(jax.random.fold_in(key, number), 3)
-        actions = noise.integers(action_key, (episodes,), jnp.int32(env.num_actions))
+        actions = prng.integers(action_key, (episodes,), jnp.int32(env.num_actions))
         state, obs, reward, terminated, truncated = jax.vmap(env.step)(
             jax.random.split(step_key, episodes), state, actions
         )

@@ -7,9 +7,9 @@ import jax
 import jax.numpy as jnp
 from jax import lax
 
+from langevin_dqn import prng
 from langevin_dqn.agent import Agent, AgentState, make_agent
 from langevin_dqn.environments import make_env
-from langevin_dqn.optimizers import noise
 from langevin_dqn.presets import preset
 from langevin_dqn.replay import Replay
 
@@ -21,7 +21,7 @@ def build(agent: str, depth: int, members: int, *, capacity: int = 10_000, row_u
     environment = make_env(f"deep_sea:depth={depth}")
     space, actions = environment.observation_space, environment.num_actions
     built = make_agent(preset(agent, members=members, row_updates=row_updates), space=space)
-    key = jax.random.key(0, impl=noise.PRNG)
+    key = jax.random.key(0, impl=prng.PRNG)
     state = jax.jit(lambda agent, key: agent.init(key, space, actions))(built, key)
     replay = _fill(built, environment, key, state, built.init_replay(space, actions, capacity), capacity // depth)
     learn = jax.jit(Agent.learn_many, donate_argnums=2)

@@ -13,10 +13,10 @@ import jax
 import numpy as np
 from gymnasium import spaces
 
+from langevin_dqn import prng
 from langevin_dqn.environments.base import Environment, IndexSpace, classes_of
 from langevin_dqn.environments.registry import FACTORIES, make_env
 from langevin_dqn.errors import UserError
-from langevin_dqn.optimizers import noise
 
 
 class GymnasiumEnv(gymnasium.Env):
@@ -81,7 +81,7 @@ def _make(env: str | Environment, settings: dict[str, Any]) -> Environment:
 
 
 def _key(seed: int) -> jax.Array:
-    return jax.random.key(np.uint32(seed), impl=noise.PRNG)
+    return jax.random.key(np.uint32(seed), impl=prng.PRNG)
 
 
 @partial(jax.jit, static_argnums=0)

@@ -6,7 +6,7 @@ the same shape; what decides shapes is static.
 
 JAX (0.10) takes two classes registered with ``jax.tree_util.register_dataclass`` for the same
 structure where their fields are alike, and then, when parts of their hashes happen to be equal, runs
-one with the program of the other (``benchmarks/alike_dataclasses.py``). So here classes are
+one with the program of the other (``tools/alike_dataclasses.py``). So here classes are
 registered with :func:`pytree`, and programs that may get an environment from elsewhere are told
 :func:`classes_of` it as well.
 """

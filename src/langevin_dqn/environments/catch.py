@@ -6,9 +6,9 @@ from typing import NamedTuple
 import jax
 import jax.numpy as jnp
 
+from langevin_dqn import prng
 from langevin_dqn.environments import checks
 from langevin_dqn.environments.base import ArraySpace, IndexSpace, Space, pytree
-from langevin_dqn.optimizers import noise
 
 
 class CatchState(NamedTuple):
@@ -55,7 +55,7 @@ class Catch:
         return self.rows - 1
 
     def reset(self, key: jax.Array) -> tuple[CatchState, jax.Array]:
-        column = noise.integers(key, (), jnp.int32(self.columns))
+        column = prng.integers(key, (), jnp.int32(self.columns))
         state = CatchState(jnp.int32(0), column, jnp.int32(self.columns // 2))
         return state, self._observe(state)
 

@@ -7,10 +7,10 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from langevin_dqn import prng
 from langevin_dqn.environments import checks
 from langevin_dqn.environments.base import ArraySpace, pytree
 from langevin_dqn.environments.gaussian_bandit import MAX_ARMS, MAX_FEATURES
-from langevin_dqn.optimizers import noise
 
 
 class ContextState(NamedTuple):
@@ -52,12 +52,12 @@ class ContextualBandit:
         return jax.nn.relu(context @ self.first) @ self.second
 
     def reset(self, key: jax.Array) -> tuple[ContextState, jax.Array]:
-        context = noise.normal(key, self.observation_space.shape)
+        context = prng.normal(key, self.observation_space.shape)
         return ContextState(context, jnp.float32(0)), context
 
     def step(self, key: jax.Array, state: ContextState, action: jax.Array):
         means = self.means(state.context)
-        reward = means[action] + self.reward_noise * noise.normal(key, ())
+        reward = means[action] + self.reward_noise * prng.normal(key, ())
         state = state._replace(regret=means.max() - means[action])
         return state, state.context, reward, jnp.bool_(True), jnp.bool_(False)
 

@@ -7,9 +7,9 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from langevin_dqn import prng
 from langevin_dqn.environments import checks
 from langevin_dqn.environments.base import FeatureSpace, IndexSpace, Space, pytree
-from langevin_dqn.optimizers import noise
 
 MAX_ARMS, MAX_FEATURES = 10_000, 1_000
 
@@ -59,7 +59,7 @@ class GaussianBandit:
     def step(self, key: jax.Array, state: PullState, action: jax.Array):
         del state
         mean = self.means[action]
-        reward = mean + self.reward_noise * noise.normal(key, ())
+        reward = mean + self.reward_noise * prng.normal(key, ())
         return PullState(self.max_return - mean), self._observe(), reward, jnp.bool_(True), jnp.bool_(False)
 
     def dense(self, obs: jax.Array) -> jax.Array:

@@ -7,9 +7,9 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from langevin_dqn import prng
 from langevin_dqn.environments import checks
 from langevin_dqn.environments.base import ArraySpace, pytree
-from langevin_dqn.optimizers import noise
 
 
 class MemoryState(NamedTuple):
@@ -55,8 +55,8 @@ class MemoryChain:
 
     def reset(self, key: jax.Array) -> tuple[MemoryState, jax.Array]:
         bits_key, query_key = jax.random.split(key)
-        bits = 2 * noise.coins(bits_key, self.num_bits + 2) - 1
-        query = noise.integers(query_key, (), jnp.int32(self.num_bits))
+        bits = 2 * prng.coins(bits_key, self.num_bits + 2) - 1
+        query = prng.integers(query_key, (), jnp.int32(self.num_bits))
         state = MemoryState(jnp.int32(0), bits, query, jnp.bool_(False))
         return state, self._observe(state)
 

@@ -7,10 +7,10 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from langevin_dqn import prng
 from langevin_dqn.environments import checks, mnist_files
 from langevin_dqn.environments.base import ArraySpace, pytree
 from langevin_dqn.errors import UserError
-from langevin_dqn.optimizers import noise
 
 
 class DigitState(NamedTuple):
@@ -49,7 +49,7 @@ class Mnist:
         return 1
 
     def reset(self, key: jax.Array) -> tuple[DigitState, jax.Array]:
-        number = noise.integers(key, (), jnp.int32(self.images.shape[0]))
+        number = prng.integers(key, (), jnp.int32(self.images.shape[0]))
         state = DigitState(self.labels[number], jnp.bool_(False))
         return state, over_255(self.images[number])
 

@@ -7,9 +7,9 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from langevin_dqn import prng
 from langevin_dqn.environments import checks
 from langevin_dqn.environments.base import ArraySpace, pytree
-from langevin_dqn.optimizers import noise
 
 
 class UmbrellaState(NamedTuple):
@@ -68,7 +68,7 @@ class UmbrellaChain:
         return {"total_regret": 1.0 - self._outcome(state)}
 
     def _coins(self, key: jax.Array) -> jax.Array:
-        return (noise.bits(key, (3 + self.num_distractors,)) >> 31).astype(jnp.int32)
+        return (prng.bits(key, (3 + self.num_distractors,)) >> 31).astype(jnp.int32)
 
     def _outcome(self, state: UmbrellaState) -> jax.Array:
         return jnp.where(state.has == state.need, 1, -1)

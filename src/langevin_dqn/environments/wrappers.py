@@ -7,9 +7,9 @@ from typing import Any
 
 import jax
 
+from langevin_dqn import prng
 from langevin_dqn.environments import checks
 from langevin_dqn.environments.base import Environment, Space, pytree
-from langevin_dqn.optimizers import noise
 
 
 @dataclass(frozen=True)
@@ -54,7 +54,7 @@ class RewardNoise(_Wrapper):
     def step(self, key: jax.Array, state: Any, action: jax.Array):
         step_key, noise_key = jax.random.split(key)
         state, obs, reward, terminated, truncated = self.env.step(step_key, state, action)
-        reward += self.noise_scale * noise.normal(noise_key, ())
+        reward += self.noise_scale * prng.normal(noise_key, ())
         return state, obs, reward, terminated, truncated
 
 

@@ -6,11 +6,11 @@ from collections.abc import Sequence
 import jax
 import numpy as np
 
+from langevin_dqn import prng
 from langevin_dqn.experiments.claims import FAILS, HOLDS, Claim, Finding
 from langevin_dqn.experiments.figure import NO_RUNS, Figure
 from langevin_dqn.insight import tabular_langevin
 from langevin_dqn.insight.four_states import DOWN, HORIZON, UNCERTAIN, UP, FourStates, Spread, posterior, spread
-from langevin_dqn.optimizers import noise
 from langevin_dqn.results import Result
 
 PROBLEM = FourStates(many=100)
@@ -25,7 +25,7 @@ WITHIN = 0.2
 @functools.cache
 def spreads() -> dict[str, Spread]:
     """The posterior of Q*, and what eq. (8) settles at; both with fixed seeds, in seconds."""
-    key = jax.random.key(0, impl=noise.PRNG)
+    key = jax.random.key(0, impl=prng.PRNG)
     return {
         "posterior": posterior(PROBLEM),
         "Langevin": spread(tabular_langevin.sample(key, PROBLEM, chains=CHAINS)),

@@ -16,10 +16,10 @@ import numpy as np
 from jax import lax
 from jax.scipy.linalg import solve_triangular
 
+from langevin_dqn import prng
 from langevin_dqn.agent import greedy
 from langevin_dqn.environments.gaussian_bandit import GaussianBandit
 from langevin_dqn.errors import UserError
-from langevin_dqn.optimizers import noise
 
 
 class Belief(NamedTuple):
@@ -53,7 +53,7 @@ def thompson() -> Rule:
         draw_key, tie_key = jax.random.split(key)
         root = jnp.linalg.cholesky(belief.precision)
         mean = jnp.linalg.solve(belief.precision, belief.shift)
-        normal = noise.normal(draw_key, mean.shape)
+        normal = prng.normal(draw_key, mean.shape)
         return greedy(tie_key, design @ (mean + solve_triangular(root.T, normal)))  # (LLᵀ)⁻¹ = L⁻ᵀL⁻¹
 
     return rule
@@ -105,7 +105,7 @@ def regrets(rule: Rule, bandits: Sequence[GaussianBandit], steps: int, seed: int
     if len({bandit.design.shape for bandit in bandits}) != 1:
         raise UserError("bandits of several shapes", "give bandits with equally many arms and features")
     stacked = jax.tree.map(lambda *leaves: jnp.stack([jnp.asarray(x) for x in leaves]), *bandits)
-    keys = jax.random.split(jax.random.key(seed, impl=noise.PRNG), len(bandits))
+    keys = jax.random.split(jax.random.key(seed, impl=prng.PRNG), len(bandits))
     return np.asarray(_run(rule, steps, stacked, keys))
 
 

@@ -12,9 +12,9 @@ import numpy as np
 import optax
 from jax import lax
 
+from langevin_dqn import prng
 from langevin_dqn.errors import UserError
 from langevin_dqn.insight.draws import Draws
-from langevin_dqn.optimizers import noise
 from langevin_dqn.optimizers.langevin import ScalarOrSchedule
 
 
@@ -75,7 +75,7 @@ def run(
     ``params`` is a tree to start from, or a function of a key that makes one.
     """
     words = jax.random.bits(key, (2,), jnp.uint32)  # the chains' own generator is faster than most
-    start_key, run_key = jax.random.split(jax.random.wrap_key_data(words, impl=noise.PRNG))
+    start_key, run_key = jax.random.split(jax.random.wrap_key_data(words, impl=prng.PRNG))
     starts = _starts(params, start_key, plan.chains)
     steps = plan.steps_before(learning_rate)
     schedule, rate = (learning_rate, None) if callable(learning_rate) else (None, jnp.float32(learning_rate))

@@ -19,10 +19,11 @@ import jax.numpy as jnp
 import numpy as np
 import optax
 
+from langevin_dqn import prng
 from langevin_dqn.errors import UserError
 from langevin_dqn.insight import chains as langevin_chains
 from langevin_dqn.insight.draws import Draws
-from langevin_dqn.optimizers import langevin_sgd, noise
+from langevin_dqn.optimizers import langevin_sgd
 from langevin_dqn.optimizers.langevin import ScalarOrSchedule
 
 
@@ -156,7 +157,7 @@ class _Posterior:
     def gradient(self, key, params, data, noise_variance):
         size = _data_size(data)
         if self.batch_size is not None:
-            rows = noise.integers(key, (self.batch_size,), jnp.int32(size))
+            rows = prng.integers(key, (self.batch_size,), jnp.int32(size))
             data = jax.tree.map(lambda leaf: leaf.at[rows].get(mode="promise_in_bounds"), data)
 
         def objective(params):

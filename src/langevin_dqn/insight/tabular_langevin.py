@@ -38,9 +38,9 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from langevin_dqn import prng
 from langevin_dqn.errors import UserError
 from langevin_dqn.insight.four_states import ACTIONS, HORIZON, STATES, FourStates
-from langevin_dqn.optimizers import noise
 
 
 def default_step(problem: FourStates) -> float:
@@ -56,7 +56,7 @@ def update(key: jax.Array, q: jax.Array, problem: FourStates, epsilon: float) ->
     later = jnp.concatenate([q[1:].max(2), jnp.zeros_like(q[:1, :, 0])])
     target = rewards[..., None] + (transitions[..., None] * later[:, None, None]).sum(3)
     drift = (epsilon / problem.noise_variance) * counts[..., None] * (target - q)
-    return q + drift + jnp.sqrt(2 * epsilon) * noise.normal(key, q.shape)
+    return q + drift + jnp.sqrt(2 * epsilon) * prng.normal(key, q.shape)
 
 
 @partial(jax.jit, static_argnames=("problem", "steps"))

@@ -14,8 +14,8 @@ import jax
 import jax.numpy as jnp
 import optax
 
+from langevin_dqn import prng
 from langevin_dqn.errors import UserError
-from langevin_dqn.optimizers import noise
 
 ScalarOrSchedule = float | jax.Array | Callable[[jax.Array], Any]
 
@@ -76,7 +76,7 @@ def langevin_sgd(
         steps = jax.tree.map(lambda g: -alpha * g, updates)
         if not _is_zero(noise_variance):
             std = jnp.sqrt(2 * alpha * noise_variance / num_data)
-            steps = jax.tree.map(lambda s, z: s + std * z, steps, noise.normal_like(key, steps))
+            steps = jax.tree.map(lambda s, z: s + std * z, steps, prng.normal_like(key, steps))
         return steps, LangevinSgdState(count=optax.safe_increment(state.count))
 
     return optax.GradientTransformationExtraArgs(init, update)
@@ -153,7 +153,7 @@ def langevin_adam(
                 lambda s, v, z: s + jnp.sqrt(scale / (jnp.sqrt(v) + eps)) * z,
                 steps,
                 nu,
-                noise.normal_like(key, steps),
+                prng.normal_like(key, steps),
             )
         return steps, LangevinAdamState(count, mu, nu)
 

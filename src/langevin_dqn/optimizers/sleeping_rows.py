@@ -46,7 +46,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-from langevin_dqn.optimizers import noise
+from langevin_dqn import prng
 
 MAX_SLEEP = 2048
 WARM_UP = 256
@@ -214,7 +214,7 @@ def draw(constants: Constants, key: jax.Array, index: jax.Array, width: int) -> 
     if not constants.noisy:
         return None
     counter = index.astype(jnp.uint32)[:, None] * np.uint32(width) + lax.iota(jnp.uint32, width)
-    return noise.normal_from_bits(noise.mix(counter, noise.key_words(key)))
+    return prng.normal_from_bits(prng.mix(counter, prng.key_words(key)))
 
 
 def _step_size(constants: Constants, clock: Clock, time: jax.Array) -> tuple[jax.Array, jax.Array]:

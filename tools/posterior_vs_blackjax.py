@@ -5,7 +5,7 @@ of the same size drawn with replacement, the same number of chains, burn-in and 
 compiled into one program as its users would write it. They run in turn; compilation is left out.
 
     pip install blackjax arviz-stats
-    python benchmarks/posterior_vs_blackjax.py
+    python tools/posterior_vs_blackjax.py
 """
 
 import json

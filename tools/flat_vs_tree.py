@@ -3,7 +3,7 @@
 Gradient of a squared error through two layers of 50, batch 128, then alg4 with noise, for five members, on one core,
 interleaved. The flat vector is cut into the six tensors inside the loss, so its gradient comes back flat.
 
-    python benchmarks/flat_vs_tree.py
+    python tools/flat_vs_tree.py
 """
 
 from collections.abc import Callable
@@ -30,13 +30,12 @@ def build(depth: int, flat: bool, members: int = 5, batch: int = 128) -> Callabl
     import jax.numpy as jnp
     from jax.flatten_util import ravel_pytree
 
-    from langevin_dqn import langevin_adam
+    from langevin_dqn import langevin_adam, prng
     from langevin_dqn.environments.base import IndexSpace
     from langevin_dqn.networks import mlp
-    from langevin_dqn.optimizers import noise
 
     network = mlp()
-    key = jax.random.key(0, impl=noise.PRNG)
+    key = jax.random.key(0, impl=prng.PRNG)
     params = jax.vmap(lambda key: network.init(key, IndexSpace(depth**2), 2))(jax.random.split(key, members))
     cut = ravel_pytree(jax.tree.map(lambda leaf: leaf[0], params))[1]
     optimizer = langevin_adam(1e-3, 1e-4)

@@ -6,7 +6,7 @@ bsuite 0.3.5's analysis does not import beside current libraries, so this runs i
     old/bin/pip install numpy==1.24.4 pandas==1.5.3 matplotlib==3.7.5 plotnine==0.10.1 mizani==0.8.1 \
         scipy==1.10.1 statsmodels==0.14.0 dm_env frozendict scikit-image termcolor absl-py six requests polars
     old/bin/pip install --no-deps bsuite==0.3.5
-    old/bin/python benchmarks/bsuite_score_oracle.py tests/data
+    old/bin/python tools/bsuite_score_oracle.py tests/data
 
 It writes bsuite_logs.parquet (six made-up agents on all settings) and bsuite_expected.json (bsuite's scores per
 experiment and tag; null where bsuite has none).

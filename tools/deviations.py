@@ -3,7 +3,7 @@
 For every agent the reading that learns at depth 10 is the base; each row changes one field
 to the other reading's value. ``docs/deviations.md`` holds the tables between its markers.
 
-    python benchmarks/deviations.py --seeds 5 --write docs/deviations.md
+    python tools/deviations.py --seeds 5 --write docs/deviations.md
 """
 
 import json

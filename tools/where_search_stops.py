@@ -1,6 +1,6 @@
 """Where the search of an ensemble in a deep sea stops, and what its members think of what lies beyond.
 
-    python benchmarks/where_search_stops.py --depth 50 --seed 1 --set noise_variance=1e-6 adam_eps=1e-8
+    python tools/where_search_stops.py --depth 50 --seed 1 --set noise_variance=1e-6 adam_eps=1e-8
 
 A *door* is a move from a visited cell to one that never was; a member is *keen* on it if it would make it, once there.
 After every so many episodes a line tells
@@ -22,12 +22,11 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from langevin_dqn import compiled_training, machine
+from langevin_dqn import compiled_training, machine, prng
 from langevin_dqn.agent import Agent, AgentState, make_agent
 from langevin_dqn.config import parse_assignment
 from langevin_dqn.environments.base import classes_of
 from langevin_dqn.environments.deep_sea import deep_sea
-from langevin_dqn.optimizers import noise
 from langevin_dqn.presets import preset
 from langevin_dqn.schedule import Schedule
 
@@ -99,7 +98,7 @@ def main() -> None:
     if config.insertion_probability < 1 or config.buffer_size % depth or config.buffer_size < args.every * depth:
         raise SystemExit("visits are read from the buffer: it must take every step and hold --every whole episodes")
     agent = make_agent(config, space=sea.observation_space)
-    key = jax.random.key(args.seed, impl=noise.PRNG)
+    key = jax.random.key(args.seed, impl=prng.PRNG)
     classes, mapping = classes_of(sea), np.asarray(sea.action_mapping)
     reachable = np.tril(np.ones((depth, depth), bool))
     visited = np.zeros((depth, depth), bool)

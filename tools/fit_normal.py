@@ -1,13 +1,13 @@
-"""Make the two polynomial tables of ``langevin_dqn.optimizers.noise`` and compare them with what is there.
+"""Make the two polynomial tables of ``langevin_dqn.prng`` and compare them with what is there.
 
-python benchmarks/fit_normal.py
+python tools/fit_normal.py
 """
 
 import numpy as np
 from numpy.polynomial import Chebyshev, Polynomial, polynomial
 from scipy.special import ndtri
 
-from langevin_dqn.optimizers import noise
+from langevin_dqn import prng
 
 LOG_DEGREE, RATIO_DEGREE = 7, 12
 Fit = tuple[np.ndarray, np.ndarray, np.ndarray]  # coefficients, points, exact values
@@ -36,8 +36,8 @@ def ratio_table(rounds: int = 60) -> Fit:
 
 def main() -> None:
     for name, (fitted, points, exact), table in (
-        ("_LOG", log_table(), np.array(noise._LOG)),
-        ("_RATIO", ratio_table(), np.array(noise._RATIO)),
+        ("_LOG", log_table(), np.array(prng._LOG)),
+        ("_RATIO", ratio_table(), np.array(prng._RATIO)),
     ):
         print(f"{name} = (", *(f"    {c!r}," for c in fitted.tolist()), ")", sep="\n")
         here, there = (np.abs(polynomial.polyval(points, c) / exact - 1).max() for c in (fitted, table))

@@ -1,6 +1,6 @@
 """Learning times with sleeping rows beside those of the dense step, and two-sample tests.
 
-python benchmarks/sleeping_vs_dense.py --seeds 20 --depth 20
+python tools/sleeping_vs_dense.py --seeds 20 --depth 20
 """
 
 import json

@@ -1,7 +1,7 @@
 """The noise generator: exact properties, and statistics with fixed keys.
 
 LEVEL is the chance that one statistical assertion would fail under a fresh key for a perfect
-generator; where a test makes k of them, each has LEVEL / k. ``benchmarks/noise_battery.py``
+generator; where a test makes k of them, each has LEVEL / k. ``tools/noise_battery.py``
 looks much closer.
 """
 
@@ -15,16 +15,16 @@ import pytest
 from numpy.polynomial.polynomial import polyval
 from scipy import special, stats
 
-from langevin_dqn.optimizers import noise
+from langevin_dqn import prng
 
 LEVEL = 1e-4
 WINDOW = 7680
-to_normals = jax.jit(noise.normal_from_bits)
-windows = jax.jit(jax.vmap(lambda k: noise.bits(k, (WINDOW,))))
+to_normals = jax.jit(prng.normal_from_bits)
+windows = jax.jit(jax.vmap(lambda k: prng.bits(k, (WINDOW,))))
 
 
 def key(seed=0):
-    return jax.random.key(seed, impl=noise.PRNG)
+    return jax.random.key(seed, impl=prng.PRNG)
 
 
 def bound(k: int = 1) -> float:
@@ -54,18 +54,18 @@ def normals():
 
 
 def test_same_key_same_bits_in_every_context():
-    words = noise.bits(key(3), (4, 5))
-    np.testing.assert_array_equal(words, noise.bits(key(3), (4, 5)))
-    np.testing.assert_array_equal(words, jax.jit(noise.bits, static_argnums=1)(key(3), (4, 5)))
-    np.testing.assert_array_equal(words, noise.bits(jax.random.key_data(key(3)), (20,)).reshape(4, 5))
-    batch = jax.vmap(lambda k: noise.bits(k, (4, 5)))(jnp.stack([key(2), key(3)]))
+    words = prng.bits(key(3), (4, 5))
+    np.testing.assert_array_equal(words, prng.bits(key(3), (4, 5)))
+    np.testing.assert_array_equal(words, jax.jit(prng.bits, static_argnums=1)(key(3), (4, 5)))
+    np.testing.assert_array_equal(words, prng.bits(jax.random.key_data(key(3)), (20,)).reshape(4, 5))
+    batch = jax.vmap(lambda k: prng.bits(k, (4, 5)))(jnp.stack([key(2), key(3)]))
     np.testing.assert_array_equal(words, batch[1])
-    np.testing.assert_array_equal(noise.normal(key(3), (4, 5)), noise.normal_from_bits(words))
+    np.testing.assert_array_equal(prng.normal(key(3), (4, 5)), prng.normal_from_bits(words))
 
 
 def test_bits_do_not_change_between_versions():
     """A run with a seed stays what it was."""
-    words = [noise.mix(jnp.arange(3, dtype=jnp.uint32), jnp.uint32([1, 2]))]
+    words = [prng.mix(jnp.arange(3, dtype=jnp.uint32), jnp.uint32([1, 2]))]
     words += [jax.random.key_data(k) for k in (key(0), jax.random.fold_in(key(0), 5), jax.random.split(key(0))[1])]
     assert np.concatenate(words).tolist() == [
         1477161994, 3550340586, 2118402819, 1655783218, 116565301, 13554269, 1750482364, 191333046, 1355996910,
@@ -104,7 +104,7 @@ def test_one_bit_of_the_key_or_the_counter_flips_half_of_the_bits():
     n = 2**14
     keys, counter = rng.integers(2**32, size=(n, 2), dtype=np.uint32), rng.integers(WINDOW, size=n, dtype=np.uint32)
     masks = np.kron(np.eye(3, dtype=np.uint32), 1 << np.arange(32, dtype=np.uint32)[:, None])
-    mix = jax.jit(jax.vmap(noise.mix))
+    mix = jax.jit(jax.vmap(prng.mix))
     before = np.asarray(mix(counter, keys))
     after = np.stack([mix(counter ^ mask[2], keys ^ mask[:2]) for mask in masks])
     rates = np.stack([((after ^ before) >> np.uint32(bit) & 1).mean(1) for bit in range(32)])
@@ -147,23 +147,23 @@ def test_normals_are_the_quantiles_of_their_bits():
 def test_tables_of_the_polynomials():
     """Each by itself: an error in the logarithm hardly shows in the normals."""
     f = np.linspace(np.sqrt(0.5) - 1, np.sqrt(2) - 1, 10_000)
-    assert np.abs(polyval(f, noise._LOG) * f / np.log1p(f) - 1).max() < 6e-7
+    assert np.abs(polyval(f, prng._LOG) * f / np.log1p(f) - 1).max() < 6e-7
     t = np.linspace(1e-3, 4, 10_000)
     x = np.sqrt(-np.expm1(-t * t))
     exact = -special.ndtri(np.exp(-t * t) / (1 + x) / 2) / x
-    assert np.abs(polyval(t - 2, noise._RATIO) / exact - 1).max() < 6e-6
-    np.testing.assert_allclose(noise._polynomial(noise._RATIO, np.float32(t - 2)), exact, rtol=1e-5)
+    assert np.abs(polyval(t - 2, prng._RATIO) / exact - 1).max() < 6e-6
+    np.testing.assert_allclose(prng._polynomial(prng._RATIO, np.float32(t - 2)), exact, rtol=1e-5)
 
 
 def test_the_last_bit_is_the_sign_and_the_next_eight_are_idle():
-    words = np.asarray(noise.bits(key(8), (WINDOW,)))
+    words = np.asarray(prng.bits(key(8), (WINDOW,)))
     z = np.asarray(to_normals(words))
     np.testing.assert_array_equal(to_normals(words ^ 1), -z)
     np.testing.assert_array_equal(to_normals(words ^ 0x1FE), z)
     np.testing.assert_array_equal(np.signbit(z), words & 1 == 1)
 
 
-@pytest.mark.parametrize("function", [noise.normal_from_bits, to_normals])
+@pytest.mark.parametrize("function", [prng.normal_from_bits, to_normals])
 def test_extreme_words_give_finite_normals(function):
     words = np.uint32([0, 1, 0x1FE, 0x1FF, 0x200, 0x7FFFFFFF, 0x80000000, 0xFFFFFE00, 0xFFFFFFFE, 0xFFFFFFFF])
     size = np.abs(np.asarray(function(words)))
@@ -189,8 +189,8 @@ def test_distribution_of_the_normals(normals):
 
 def test_leaves_take_disjoint_windows_of_one_stream():
     tree = {"a": jnp.zeros((3, 5)), "b": [jnp.zeros(7), jnp.zeros((2, 2), jnp.bfloat16)]}
-    got = jax.jit(noise.normal_like)(key(4), tree)
-    flat = np.asarray(noise.normal(key(4), (26,)))
+    got = jax.jit(prng.normal_like)(key(4), tree)
+    flat = np.asarray(prng.normal(key(4), (26,)))
     assert jax.tree.map(lambda x: (x.shape, x.dtype), got) == jax.tree.map(lambda x: (x.shape, x.dtype), tree)
     leaves = [np.asarray(x, np.float32).ravel() for x in jax.tree.leaves(got)]
     np.testing.assert_allclose(np.concatenate(leaves[:2]), flat[:22], rtol=1e-6)
@@ -199,7 +199,7 @@ def test_leaves_take_disjoint_windows_of_one_stream():
 
 def test_leaves_are_unrelated():
     keys = jax.random.split(key(6), 200)
-    leaves = jax.jit(jax.vmap(lambda k: noise.normal_like(k, (jnp.zeros((64, 50)), jnp.zeros((64, 50))))))(keys)
+    leaves = jax.jit(jax.vmap(lambda k: prng.normal_like(k, (jnp.zeros((64, 50)), jnp.zeros((64, 50))))))(keys)
     a, b = (np.asarray(leaf, np.float64).ravel() for leaf in leaves)
     assert abs(a @ b) / np.sqrt(a.size) < bound()
 
@@ -210,7 +210,7 @@ def test_leaves_are_unrelated():
 @pytest.mark.parametrize("upper", [1, 2, 3, 10, 97, 1000])
 def test_integers_are_uniform_and_in_range(upper):
     """LEVEL for each bound, by chi-square over 200,000 draws."""
-    draws = np.asarray(jax.jit(noise.integers, static_argnums=1)(key(upper), (200_000,), jnp.int32(upper)))
+    draws = np.asarray(jax.jit(prng.integers, static_argnums=1)(key(upper), (200_000,), jnp.int32(upper)))
     assert draws.dtype == np.int32
     assert draws.min() >= 0
     assert draws.max() < upper
@@ -219,7 +219,7 @@ def test_integers_are_uniform_and_in_range(upper):
 
 
 def test_integers_below_nothing_are_zero():
-    assert not np.any(noise.integers(key(), (10,), jnp.int32(0)))
+    assert not np.any(prng.integers(key(), (10,), jnp.int32(0)))
 
 
 @pytest.mark.parametrize("wrap", ["jit", "vmap"])
@@ -261,7 +261,7 @@ def test_bit_widths(width):
 
 
 def test_shapes_without_elements():
-    assert noise.bits(key(), ()).shape == ()
-    assert noise.normal(key(), (0, 3)).shape == (0, 3)
+    assert prng.bits(key(), ()).shape == ()
+    assert prng.normal(key(), (0, 3)).shape == (0, 3)
     assert jax.random.normal(key(), (0,)).shape == (0,)
     assert jax.random.split(key(), (2, 3)).shape == (2, 3)

@@ -1,7 +1,7 @@
 """Break the code on purpose, one line at a time, and see that a test notices.
 
-    python benchmarks/mutants.py                 # all of them, about half an hour of one core
-    python benchmarks/mutants.py --match noise   # those with this in their name
+    python tools/mutants.py                 # all of them, about half an hour of one core
+    python tools/mutants.py --match noise   # those with this in their name
 
 Each mutant is a private copy of the package with one piece of text replaced; the tests named
 with it must fail on the copy, and pass on the package itself.
@@ -20,7 +20,7 @@ import tyro
 
 ROOT = Path(__file__).resolve().parent.parent
 LANGEVIN, AGENT, REPLAY = "optimizers/langevin.py", "agent.py", "replay.py"
-ROWS, BLOCKS, NOISE = "optimizers/sleeping_rows.py", "row_learning.py", "optimizers/noise.py"
+ROWS, BLOCKS, NOISE = "optimizers/sleeping_rows.py", "row_learning.py", "prng.py"
 T_LANGEVIN, T_AGENT = "tests/optimizers/test_langevin_optimizers.py", "tests/test_agent_template.py"
 T_ROWS, T_BLOCKS = "tests/optimizers/test_sleeping_rows.py", "tests/test_row_learning.py"
 T_NOISE = "tests/optimizers/test_noise.py"
@@ -222,8 +222,8 @@ MUTANTS = {
     "insight: tabular target of this period": (TABULAR, "[q[1:].max(2), ", "[q[:-1].max(2), ", T_TABULAR),
     "insight: one noise for all chains": (
         TABULAR,
-        "noise.normal(key, q.shape)",
-        "noise.normal(key, q.shape[:-1])[..., None]",
+        "prng.normal(key, q.shape)",
+        "prng.normal(key, q.shape[:-1])[..., None]",
         T_TABULAR,
     ),
     "insight: a reward for all periods": (FOUR, "and not shared_reward", "and shared_reward", T_FOUR),

@@ -2,7 +2,7 @@
 
 Compilation is left out of all three. Prints episodes per second over all seeds.
 
-    python benchmarks/seeds_side_by_side.py
+    python tools/seeds_side_by_side.py
 """
 
 import multiprocessing
@@ -59,14 +59,13 @@ def vmapped(args: Args) -> float:
     import jax
     import jax.numpy as jnp
 
-    from langevin_dqn import make_agent, make_env, preset
+    from langevin_dqn import make_agent, make_env, preset, prng
     from langevin_dqn.compiled_training import Limits, begin, run_chunk
-    from langevin_dqn.optimizers import noise
     from langevin_dqn.schedule import Schedule
 
     env = make_env(args.env)
     agent = make_agent(preset(args.agent), space=env.observation_space)
-    keys = jax.vmap(lambda seed: jax.random.key(seed, impl=noise.PRNG))(jnp.arange(args.seeds))
+    keys = jax.vmap(lambda seed: jax.random.key(seed, impl=prng.PRNG))(jnp.arange(args.seeds))
     schedule = Schedule(jnp.int32(1), jnp.int32(1))
 
     def run(key):

@@ -6,7 +6,7 @@ written, and no worker may outlive its driver. A third of the kills hit a worker
 driver, and a third the driver at the moment it writes a file. Prints one JSON object; exit
 code 1 if anything differs. ``reproduce`` runs and stores through the same code.
 
-    python benchmarks/kill_sweep.py
+    python tools/kill_sweep.py
 """
 
 import json

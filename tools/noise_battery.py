@@ -1,7 +1,7 @@
 """Test the noise generator as it is used: TestU01 on its words, exact tests on its normals and keys.
 
-    python benchmarks/noise_battery.py            # a quarter of an hour of one core
-    python benchmarks/noise_battery.py --quick    # about one minute
+    python tools/noise_battery.py            # a quarter of an hour of one core
+    python tools/noise_battery.py --quick    # about one minute
 
 Every word comes from the package's own jitted functions and is piped into TestU01
 (``noise_battery.c``, compiled in a temporary folder). ``docs/noise.md`` has the results.
@@ -27,8 +27,7 @@ import numpy as np
 import tyro
 from scipy import fft, special, stats
 
-from langevin_dqn import UserError
-from langevin_dqn.optimizers import noise
+from langevin_dqn import UserError, prng
 
 WINDOW = 7680  # counters per key: what one update of one member draws
 MEMBERS = 5
@@ -60,7 +59,7 @@ class Args:
 
 
 def _key(seed: jax.Array) -> jax.Array:
-    return jax.random.key(seed, impl=noise.PRNG)
+    return jax.random.key(seed, impl=prng.PRNG)
 
 
 def _update_keys(seed: jax.Array, index: jax.Array) -> jax.Array:
@@ -79,12 +78,12 @@ def _seed_keys(seed: jax.Array, index: jax.Array) -> jax.Array:
 
 
 def _windows(keys: Callable) -> Callable:
-    return lambda seed, index: jax.vmap(lambda key: noise.bits(key, (WINDOW,)))(keys(seed, index))
+    return lambda seed, index: jax.vmap(lambda key: prng.bits(key, (WINDOW,)))(keys(seed, index))
 
 
 def _single(seed: jax.Array, index: jax.Array) -> jax.Array:
     counter = index[:, None] * np.uint32(WINDOW) + jnp.arange(WINDOW, dtype=jnp.uint32)
-    return noise.mix(counter, noise.key_words(_key(seed)))
+    return prng.mix(counter, prng.key_words(_key(seed)))
 
 
 STREAMS: dict[str, Callable] = {
@@ -174,14 +173,14 @@ def powers(z: np.ndarray) -> np.ndarray:
 def distribution(count: int, samples: int, seed: int) -> list[dict]:
     """The normals of all four streams against the 2^24 equally likely values there are."""
     magnitude = np.arange(2**23, dtype=np.uint32) << 9
-    grid = np.concatenate([np.asarray(noise.normal_from_bits(jnp.asarray(magnitude | sign))) for sign in (0, 1)])
+    grid = np.concatenate([np.asarray(prng.normal_from_bits(jnp.asarray(magnitude | sign))) for sign in (0, 1)])
     exact = {k: float(np.mean(grid.astype(np.float64) ** k)) for k in range(1, 13)}
     tails = (4.0, 4.5, 5.0)
     sums, counts, beyond, n = np.zeros(6), np.zeros(BINS), np.zeros(3, int), 0
     ks: list[float] = []
     window_sums: list[list[np.ndarray]] = []
     for name in STREAMS:
-        for i, z in enumerate(chunks(name, seed, noise.normal_from_bits)):
+        for i, z in enumerate(chunks(name, seed, prng.normal_from_bits)):
             n += z.size
             sums, counts = sums + powers(z), counts + bins(z)
             beyond += [np.count_nonzero(np.abs(z) > t) for t in tails]
@@ -234,7 +233,7 @@ def largest(name: str, test: str, n: int, z: np.ndarray) -> dict:
 
 def correlations(name: str, count: int, seed: int) -> list[dict]:
     """Between keys, between counters, and by FFT at every circular lag of every window."""
-    take = list(itertools.islice(chunks(name, seed, noise.normal_from_bits), count))
+    take = list(itertools.islice(chunks(name, seed, prng.normal_from_bits), count))
     if name == "members":
         split = [z.reshape(-1, MEMBERS, WINDOW) for z in take]
         pairs = list(itertools.combinations(range(MEMBERS), 2))
@@ -268,9 +267,9 @@ def correlations(name: str, count: int, seed: int) -> list[dict]:
 @jax.jit
 def _flip(keys: jax.Array, counter: jax.Array, mask: jax.Array) -> tuple[jax.Array, jax.Array]:
     """How often each output bit changes with the masked bits, and z-scores of the normals' correlations."""
-    left, right = jax.vmap(noise.mix)(counter, keys), jax.vmap(noise.mix)(counter ^ mask[2], keys ^ mask[:2])
+    left, right = jax.vmap(prng.mix)(counter, keys), jax.vmap(prng.mix)(counter ^ mask[2], keys ^ mask[:2])
     changed = jnp.stack([((left ^ right) >> i & 1).sum(dtype=jnp.uint32) for i in range(32)])
-    a, b = noise.normal_from_bits(left), noise.normal_from_bits(right)
+    a, b = prng.normal_from_bits(left), prng.normal_from_bits(right)
     return changed, jnp.stack([jnp.dot(a, b), jnp.dot(a * a - 1, b * b - 1) / 2]) / math.sqrt(len(keys))
 
 
@@ -324,9 +323,9 @@ def known_structure(count: int, seed: int) -> list[dict]:
     for delta in DELTAS:
         products, lags = [], []
         for key in keys:
-            multiplier = int(noise._finish(key[0] ^ np.uint32(0x9E3779B9), key[1])) | 1  # as in noise.mix
+            multiplier = int(prng._finish(key[0] ^ np.uint32(0x9E3779B9), key[1])) | 1  # as in prng.mix
             lag = delta * pow(multiplier, -1, 2**32) % 2**32
-            z, far = (noise.normal_from_bits(noise.mix(c, key)) for c in (counter, counter + np.uint32(lag)))
+            z, far = (prng.normal_from_bits(prng.mix(c, key)) for c in (counter, counter + np.uint32(lag)))
             products.append(float(jnp.dot(z, far)) / n)
             lags.append(min(lag, 2**32 - lag))
         value = f"r = {np.mean(products):+.3f} at lags {min(lags)} to {max(lags)}, multiples of {math.gcd(*lags)}"

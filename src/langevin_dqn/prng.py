@@ -34,7 +34,7 @@ _LOG = (
     0.19920599, -0.17208723, 0.16035005, -0.10007898,
 )  # fmt: skip
 # z / x as a polynomial in sqrt(w) - 2 for 0 <= w <= 16, relative error 5e-6
-# (benchmarks/fit_normal.py makes both tables).
+# (tools/fit_normal.py makes both tables).
 _RATIO = (
     2.628698712935459, 1.2917823658439676, 0.1598515775018946, -0.10019507332055698,
     0.017724068902598714, 0.017097660550263735, -0.0073986313907026275,

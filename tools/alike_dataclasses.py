@@ -2,7 +2,7 @@
 
 ``environments/base.py`` works around it. When this prints 0, it need not any more.
 
-    python benchmarks/alike_dataclasses.py
+    python tools/alike_dataclasses.py
 """
 
 import dataclasses

@@ -1,0 +1,83 @@
+"""Ids that name somebody's Python code, and when such an id may be followed.
+
+``package.module:factory`` names an object to import. Agents of one's own are
+``python:package.module:factory``, environments ``jax:package.module:factory`` and
+``dm:package.module:factory``; ``gym:package:Name-v0`` makes Gymnasium import ``package``.
+
+An id that the user types may import what it names. An id that was read from a file (a stored run,
+a saved agent) may not, unless the user names the same id: a file never causes an import.
+"""
+
+from collections.abc import Collection
+from importlib import import_module
+from typing import Any
+
+from langevin_dqn.errors import UserError, nearest
+
+#: Prefixes of ids whose rest is imported.
+IMPORTING = ("python", "jax", "dm")
+
+
+def import_object(path: str, prefix: str) -> Any:
+    """The object that ``package.module:name`` names.
+
+    Args:
+        path: where it is.
+        prefix: the prefix of the id, for messages.
+    """
+    form = f"write {prefix}:package.module:name"
+    module_name, _, name = path.partition(":")
+    if not (module_name and name and all(part.isidentifier() for part in module_name.split("."))):
+        raise UserError(f"{prefix}:{path} does not name an object in a module", form)
+    try:
+        module = import_module(module_name)
+    except Exception as error:  # a module may raise anything while it is imported
+        reason = (str(error).splitlines() or [""])[0]
+        raise UserError(
+            f"cannot import {module_name!r}: {type(error).__name__}: {reason}",
+            f"{form}; the module must be on the Python path",
+        ) from error
+    if not hasattr(module, name):
+        names = [other for other in vars(module) if not other.startswith("_")]
+        raise UserError(f"{module_name} has no {name!r}", nearest(name, names) if names else form)
+    return getattr(module, name)
+
+
+def imports_code(identifier: str) -> bool:
+    """True if following an id imports a module that the id itself chooses.
+
+    A Gymnasium id does so where it names a module, and may where a setting is a text, which some
+    environments take for another id.
+    """
+    prefix, colon, rest = identifier.partition(":")
+    if not colon:
+        return False
+    if prefix == "gym":
+        name, *more = rest.split(":")
+        settings = more.pop() if more and "=" in more[-1] else ""
+        values = [item.partition("=")[2] for item in settings.split(",")] if settings else []
+        return not name or bool(more) or not all(_is_plain(value) for value in values)
+    return prefix in IMPORTING
+
+
+def _is_plain(value: str) -> bool:
+    if value.lower() in ("true", "false"):
+        return True
+    try:
+        float(value)
+    except ValueError:
+        return False
+    return True
+
+
+def refuse_import(identifier: str, source: str, hint: str, named: Collection[str] = ()) -> None:
+    """Refuse an id from a file that would import code, unless the user named the same id.
+
+    Args:
+        identifier: the id.
+        source: the file or store it was read from.
+        hint: how the user can name it.
+        named: what the user named.
+    """
+    if identifier not in named and imports_code(identifier):
+        raise UserError(f"{source} names {identifier!r}, which would import code", hint)
