@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-SCRIPT = Path(__file__).parents[2] / "benchmarks" / "where_search_stops.py"
+SCRIPT = Path(__file__).parents[2] / "tools" / "where_search_stops.py"
 DEPTH, MEMBERS = 6, 3
 
 
