@@ -9,13 +9,13 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from langevin_dqn.recording import WINDOW
 
 import langevin_dqn
 from langevin_dqn import UserError, compiled_training, prng, recording
 from langevin_dqn import schedule as schedules
 from langevin_dqn.environments.base import IndexSpace
 from langevin_dqn.presets import preset
-from langevin_dqn.recording import WINDOW
 from langevin_dqn.results import Result, SpreadMaps
 from langevin_dqn.runners import Job
 from langevin_dqn.store import Store, key_of

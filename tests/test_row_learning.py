@@ -6,11 +6,11 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from langevin_dqn.agent import Agent
+from langevin_dqn.compiled_training import run_chunk
 
 import langevin_dqn
 from langevin_dqn import prng, row_state
-from langevin_dqn.agent import Agent
-from langevin_dqn.compiled_training import run_chunk
 from langevin_dqn.environments.base import ArraySpace, IndexSpace
 from langevin_dqn.errors import UserError
 

@@ -58,10 +58,10 @@ def processes(args: Args, pool) -> float:
 def vmapped(args: Args) -> float:
     import jax
     import jax.numpy as jnp
-
-    from langevin_dqn import make_agent, make_env, preset, prng
     from langevin_dqn.compiled_training import Limits, begin, run_chunk
     from langevin_dqn.schedule import Schedule
+
+    from langevin_dqn import make_agent, make_env, preset, prng
 
     env = make_env(args.env)
     agent = make_agent(preset(args.agent), space=env.observation_space)

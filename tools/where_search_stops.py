@@ -21,14 +21,14 @@ import dataclasses
 import jax
 import jax.numpy as jnp
 import numpy as np
+from langevin_dqn.agent import Agent, AgentState, make_agent
+from langevin_dqn.schedule import Schedule
 
 from langevin_dqn import compiled_training, machine, prng
-from langevin_dqn.agent import Agent, AgentState, make_agent
 from langevin_dqn.config import parse_assignment
 from langevin_dqn.environments.base import classes_of
 from langevin_dqn.environments.deep_sea import deep_sea
 from langevin_dqn.presets import preset
-from langevin_dqn.schedule import Schedule
 
 _NEVER = np.iinfo(np.int32).max
 

@@ -4,56 +4,69 @@ The names below load on first use, so that importing the package, or asking the 
 line for help, stays cheap.
 """
 
+import warnings
 from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from langevin_dqn.agent import Agent, AgentState, make_agent
-    from langevin_dqn.checkpoint import SavedAgent, load_agent, save_agent
+    from langevin_dqn.agents import Agent, BaseAgent, ValueAgent, ValueState, make_agent
+    from langevin_dqn.agents.registry import register_agent
     from langevin_dqn.config import AgentConfig
     from langevin_dqn.environments import make_env
     from langevin_dqn.errors import UserError
-    from langevin_dqn.evaluation import Trained, evaluate
     from langevin_dqn.insight.posterior import langevin_monte_carlo, sample_posterior
+    from langevin_dqn.keys import run_key
+    from langevin_dqn.loops.evaluation import TrainedAgent, evaluate
     from langevin_dqn.optimizers import langevin_adam, langevin_sgd, polynomial_decay
     from langevin_dqn.presets import preset
     from langevin_dqn.results import Result
+    from langevin_dqn.saved_agent import SavedAgent, load_agent, save_agent
     from langevin_dqn.store import load_results
-    from langevin_dqn.training import train
+    from langevin_dqn.training import make_train, train
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 _HOME = {
-    "Agent": "agent",
-    "AgentState": "agent",
-    "make_agent": "agent",
+    "Agent": "agents",
     "AgentConfig": "config",
-    "SavedAgent": "checkpoint",
-    "load_agent": "checkpoint",
-    "save_agent": "checkpoint",
-    "make_env": "environments",
+    "BaseAgent": "agents",
+    "Result": "results",
+    "SavedAgent": "saved_agent",
+    "TrainedAgent": "loops.evaluation",
     "UserError": "errors",
-    "Trained": "evaluation",
-    "evaluate": "evaluation",
+    "ValueAgent": "agents",
+    "ValueState": "agents",
+    "evaluate": "loops.evaluation",
     "langevin_adam": "optimizers",
     "langevin_monte_carlo": "insight.posterior",
     "langevin_sgd": "optimizers",
+    "load_agent": "saved_agent",
     "load_results": "store",
+    "make_agent": "agents",
+    "make_env": "environments",
+    "make_train": "training",
     "polynomial_decay": "optimizers",
     "preset": "presets",
-    "Result": "results",
+    "register_agent": "agents.registry",
+    "run_key": "keys",
     "sample_posterior": "insight.posterior",
+    "save_agent": "saved_agent",
     "train": "training",
 }
+
+#: Names of version 0.1, and those of now.
+_RENAMED = {"AgentState": "ValueState", "Trained": "TrainedAgent"}
 
 __all__ = [
     "Agent",
     "AgentConfig",
-    "AgentState",
+    "BaseAgent",
     "Result",
     "SavedAgent",
-    "Trained",
+    "TrainedAgent",
     "UserError",
+    "ValueAgent",
+    "ValueState",
     "evaluate",
     "langevin_adam",
     "langevin_monte_carlo",
@@ -62,8 +75,11 @@ __all__ = [
     "load_results",
     "make_agent",
     "make_env",
+    "make_train",
     "polynomial_decay",
     "preset",
+    "register_agent",
+    "run_key",
     "sample_posterior",
     "save_agent",
     "train",
@@ -71,6 +87,9 @@ __all__ = [
 
 
 def __getattr__(name: str):
+    if name in _RENAMED:
+        warnings.warn(f"langevin_dqn.{name} is now {_RENAMED[name]}", DeprecationWarning, stacklevel=2)
+        name = _RENAMED[name]
     if name not in _HOME:
         raise AttributeError(f"module 'langevin_dqn' has no attribute {name!r}")
     return getattr(import_module(f"langevin_dqn.{_HOME[name]}"), name)

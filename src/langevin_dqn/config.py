@@ -1,120 +1,171 @@
-"""Everything that can be set about an agent, as one typed object.
+"""Everything that can be set about a value agent, as one typed object.
 
-The same object is used from Python, from the command line (``--set field=value``) and in
-stored results. It imports nothing heavy, so the command line can read it at once.
+The same object is used from Python, from the command line (``--set field=value``) and in stored
+results. Each setting is declared once, with its default, its range and whether it is traced;
+checks, messages, parsing and what an agent compiles with follow from that declaration. The module
+imports nothing heavy, so the command line can read it at once.
 """
 
 import dataclasses
 import math
+import numbers
+import warnings
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, get_type_hints
 
 from langevin_dqn.errors import UserError, unknown
 
-_CHOICES = {
-    "buffer_discipline": ("oldest", "random"),
-    "insertion": ("buffers", "mask"),
-    "regularizer_form": ("sum", "mean"),
-    "update_timing": ("between", "within"),
-    "row_updates": ("auto", "dense", "sleeping"),
-    "optimizer": ("adam", "sgd"),
-}
+
+@dataclass(frozen=True)
+class Setting:
+    """What is known about a field beside its type and default.
+
+    Attributes:
+        low: the least value.
+        high: the largest value.
+        below: a value that must not be reached.
+        choices: the words that a text may be.
+        traced: a number that may change without compiling again.
+        absent: the value of a traced number that leaves its part out of the program.
+        stored_as: the field's name in the identity of stored runs, where it was renamed since.
+        old_words: words that were accepted before, and the words for them now.
+    """
+
+    low: float = -math.inf
+    high: float = math.inf
+    below: float | None = None
+    choices: tuple[str, ...] = ()
+    traced: bool = False
+    absent: float | None = None
+    stored_as: str | None = None
+    old_words: Mapping[str, str] = dataclasses.field(default_factory=dict)
+
+    def check(self, name: str, kind: type, value: Any) -> None:
+        """Refuse a value of another type or out of range."""
+        if self.choices:
+            if value not in self.choices:
+                raise unknown(f"value of {name}", str(value), self.choices)
+            return
+        wanted = {bool: bool, int: numbers.Integral, float: numbers.Real}.get(kind)
+        if wanted is not None and (not isinstance(value, wanted) or (kind is not bool and isinstance(value, bool))):
+            raise UserError(f"{name}={value!r} has the wrong type", f"{name} must be {_NOUNS[kind]}")
+        if kind not in (int, float):
+            return
+        in_range = math.isfinite(value) and self.low <= value <= self.high
+        if not in_range or (self.below is not None and not value < self.below):
+            raise UserError(f"{name}={value:g} is out of range", f"{name} must be {self.range}")
+
+    @property
+    def range(self) -> str:
+        """The allowed values in words."""
+        if self.below is not None:
+            return f"at least {self.low:g} and below {self.below:g}"
+        if math.isfinite(self.high):
+            return f"between {self.low:g} and {self.high:g}"
+        return f"at least {self.low:g}"
+
+
+_NOUNS: dict[Any, str] = {bool: "true or false", int: "a whole number", float: "a number"}
+
+
+def _setting(default: Any, low: float = -math.inf, high: float = math.inf, **more: Any) -> Any:
+    return dataclasses.field(default=default, metadata={"setting": Setting(low, high, **more)})
+
+
+def _choice(default: str, *choices: str, **more: Any) -> Any:
+    return dataclasses.field(default=default, metadata={"setting": Setting(choices=choices, **more)})
 
 
 @dataclass(frozen=True)
 class AgentConfig:
-    """One agent of the common template (alg1 is alg3 with one member).
+    """The settings of a value agent (alg1 is alg3 with one member).
 
-    The defaults are the paper's common choices; the presets in ``presets.py`` say the rest.
+    The defaults are the paper's common choices; the presets in ``presets.py`` set the rest.
     """
 
-    members: int = 1
+    members: int = _setting(1, 1, 1000)
     """Models in the ensemble; one is drawn per episode to act (alg3)."""
     hidden: tuple[int, ...] = (50, 50)
-    """Units of each hidden layer; none (``hidden=``) makes the values linear in what is observed."""
-    negative_slope: float = 0.0
+    """Units of each hidden layer; none (``hidden=``) makes the values linear in the observation."""
+    negative_slope: float = _setting(0.0, 0, 1)
     """Slope of the activation below zero: 0 is ReLU, 0.1 the paper's LeakyReLU."""
-    learning_rate: float = 1e-3
+    learning_rate: float = _setting(1e-3, 0, traced=True)
     """α of alg4."""
-    noise_variance: float = 0.0
+    noise_variance: float = _setting(0.0, 0, traced=True, absent=0)
     """σ_w², the variance of the Langevin noise; 0 gives Adam."""
-    noise_per_depth: bool = False
+    noise_per_depth: bool = _setting(False)
     """Multiply σ_w² by the environment's depth, as for fig2."""
-    adam_b1: float = 0.9
+    adam_b1: float = _setting(0.9, 0, below=1, traced=True)
     """Decay of the first moment."""
-    adam_b2: float = 0.999
+    adam_b2: float = _setting(0.999, 0, below=1, traced=True)
     """Decay of the second moment."""
-    adam_eps: float = 1e-6
-    """ε of alg4; it sets how far weights without gradient wander."""
-    debiased_drift: bool = False
-    """Drift from debiased moments (the authors' code) instead of alg4's raw ones."""
-    regularizer: float = 0.0
+    adam_eps: float = _setting(1e-6, 0, traced=True)
+    """ε of alg4; it sets how far weights without gradient fluctuate."""
+    bias_correction: bool = _setting(False, stored_as="debiased_drift")
+    """Drift from bias-corrected moments (the authors' code) instead of alg4's raw ones."""
+    regularizer: float = _setting(0.0, 0, traced=True, absent=0)
     """λ of the penalty ψ."""
-    regularizer_form: str = "sum"
+    regularizer_form: str = _choice("sum", "sum", "mean")
     """``sum``: σ_w²λ/|D|·Σθ² (the paper). ``mean``: λ/|D|·Σ over tensors of mean θ² (the authors' code)."""
-    loss_scale: float = 1.0
+    loss_scale: float = _setting(1.0, 0, traced=True)
     """Factor of the mean squared TD error; 0.5 is the ½ of the paper's text."""
-    mean_over_members: bool = False
+    mean_over_members: bool = _setting(False)
     """Also divide the loss by the number of members, as the authors' code does."""
-    discount: float = 1.0
+    discount: float = _setting(1.0, 0, 1, traced=True)
     """γ."""
-    batch_size: int = 128
+    batch_size: int = _setting(128, 1)
     """Transitions per minibatch, drawn with replacement."""
-    shared_minibatch: bool = False
+    shared_minibatch: bool = _setting(False)
     """All members learn from one minibatch (the authors' code) instead of one each (alg3)."""
-    buffer_size: int = 100_000
+    buffer_size: int = _setting(100_000, 1)
     """Transitions a buffer holds."""
-    buffer_discipline: str = "oldest"
+    buffer_discipline: str = _choice("oldest", "oldest", "random")
     """Which transition a full buffer gives up: the ``oldest`` or a ``random`` one."""
-    min_replay_size: int = 0
+    min_replay_size: int = _setting(0, 0, traced=True)
     """No updates before the buffer holds this many transitions."""
-    insertion_probability: float = 1.0
-    """p of alg3: the chance that a member gets to see a transition."""
-    insertion: str = "buffers"
+    insertion_probability: float = _setting(1.0, 0, 1, traced=True, absent=1)
+    """p of alg3: the probability that a member's buffer takes a transition."""
+    insertion: str = _choice("buffers", "buffers", "mask")
     """``buffers``: one buffer per member (alg3). ``mask``: one buffer and a mask per member, masked samples
     counting as zeros in the mean (the authors' code)."""
-    target_period: int = 4
+    target_period: int = _setting(4, 1, traced=True)
     """Updates between copies of the parameters to the target."""
-    independent_target: bool = False
+    independent_target: bool = _setting(False)
     """Start the target from its own random draw (the authors' code) instead of θ_0."""
-    target_noise: float = 0.0
+    target_noise: float = _setting(0.0, 0, traced=True, absent=0)
     """Standard deviation of noise on the reward, drawn once per stored transition and member."""
-    prior_scale: float = 0.0
+    prior_scale: float = _setting(0.0, 0, traced=True, absent=0)
     """Scale of the additive prior network; 0 means none."""
-    prior_noise: bool = False
-    """Let the prior network take Langevin noise too: a slip of the authors' code."""
-    epsilon: float = 0.0
-    """Chance of a uniformly random action; with a decay, its value in the first episode."""
-    epsilon_final: float = 0.0
+    prior_noise: bool = _setting(False)
+    """Let the prior network take Langevin noise too, as in the authors' code."""
+    epsilon: float = _setting(0.0, 0, 1, traced=True)
+    """Probability of a uniformly random action; with a decay, its value in the first episode."""
+    epsilon_final: float = _setting(0.0, 0, 1, traced=True)
     """Where a decaying ε ends."""
-    epsilon_decay_episodes: int = 0
+    epsilon_decay_episodes: int = _setting(0, 0, traced=True)
     """Episodes over which ε falls linearly to ``epsilon_final``; 0 keeps it constant."""
-    updates_per_step: int = 1
+    updates_per_step: int = _setting(1, 0, traced=True)
     """U, updates for each environment step."""
-    update_timing: str = "between"
+    update_timing: str = _choice("between", "between", "within")
     """``between`` episodes (U times the steps of the last one) or ``within``, after each step."""
-    row_updates: str = "auto"
-    """First layer of index observations: a ``dense`` step for all rows, ``sleeping`` rows that are touched only
-    when read (equal in law), or whichever is faster (``auto``)."""
-    optimizer: str = "adam"
+    row_updates: str = _choice("auto", "auto", "dense", "lazy", old_words={"sleeping": "lazy"})
+    """First layer of index observations: ``dense`` updates every row at every step, ``lazy`` updates a row when it
+    is read (equal in law), ``auto`` uses whichever is faster."""
+    optimizer: str = _choice("adam", "adam", "sgd")
     """``adam``: alg4. ``sgd``: eq. (5) as it is, as the paper's bandits use it; its chain samples the posterior."""
 
     def __post_init__(self) -> None:
-        for name, choices in _CHOICES.items():
-            if getattr(self, name) not in choices:
-                raise unknown(f"value of {name}", str(getattr(self, name)), choices)
-        for name, low, high in _RANGES:
+        for name, setting in SETTINGS.items():
             value = getattr(self, name)
-            if not (math.isfinite(value) and low <= value <= high):
-                limit = f"from {low:g} to {high:g}" if math.isfinite(high) else f"at least {low:g}"
-                raise UserError(f"{name}={value:g} is out of range", f"{name} is {limit}")
-        for name in ("adam_b1", "adam_b2"):
-            if getattr(self, name) == 1:
-                raise UserError(f"{name}=1 never forgets", f"{name} is at least 0 and below 1")
+            if isinstance(value, str) and value in setting.old_words:
+                _warn_renamed(f"{name}={value}", f"{name}={setting.old_words[value]}")
+                object.__setattr__(self, name, setting.old_words[value])
+            setting.check(name, FIELD_TYPES[name], getattr(self, name))
         if min(self.hidden, default=1) < 1:
             raise UserError(f"hidden={self.hidden} has an empty layer", "write for instance hidden=50,50")
         if self.optimizer == "sgd" and self.prior_noise:
-            raise UserError("prior_noise is for optimizer=adam", "only the authors' code has it, and that uses adam")
+            raise UserError("prior_noise needs optimizer=adam", "set optimizer=adam or prior_noise=false")
         if self.batch_size > self.buffer_size:
             raise UserError(
                 f"batch_size={self.batch_size} is larger than buffer_size={self.buffer_size}",
@@ -123,42 +174,76 @@ class AgentConfig:
         if self.min_replay_size > self.buffer_size:
             raise UserError(
                 f"min_replay_size={self.min_replay_size} is larger than buffer_size={self.buffer_size}",
-                "the buffer would never be full enough to learn from",
+                "use a smaller min_replay_size or a larger buffer",
             )
 
     def replace(self, **changes: Any) -> "AgentConfig":
         """A copy with some fields changed; unknown names are refused with a hint."""
-        for name in changes:
-            if name not in FIELD_TYPES:
-                raise unknown("field", name, FIELD_TYPES)
-        return dataclasses.replace(self, **changes)
+        return dataclasses.replace(self, **{current_name(name): value for name, value in changes.items()})
 
     def to_dict(self) -> dict[str, Any]:
         """The fields as JSON can hold them."""
         return {k: list(v) if isinstance(v, tuple) else v for k, v in dataclasses.asdict(self).items()}
 
+    @classmethod
+    def from_dict(cls, fields: Mapping[str, Any]) -> "AgentConfig":
+        """The configuration that :meth:`to_dict` gave, also with names and words from before; None is left out."""
+        given = {_RENAMED.get(k, k): tuple(v) if isinstance(v, list) else v for k, v in fields.items() if v is not None}
+        for name in given:
+            if name not in FIELD_TYPES:
+                raise unknown("field", name, FIELD_TYPES)
+        words = {
+            name: SETTINGS[name].old_words.get(given[name], given[name]) for name in given.keys() & _WITH_OLD_WORDS
+        }
+        return cls(**given | words)
 
-_INF = math.inf
-_RANGES = (
-    ("members", 1, 1000), ("negative_slope", 0, 1), ("learning_rate", 0, _INF), ("noise_variance", 0, _INF),
-    ("adam_b1", 0, 1), ("adam_b2", 0, 1), ("adam_eps", 0, _INF), ("regularizer", 0, _INF),
-    ("loss_scale", 0, _INF), ("discount", 0, 1), ("batch_size", 1, _INF), ("buffer_size", 1, _INF),
-    ("min_replay_size", 0, _INF), ("insertion_probability", 0, 1), ("target_period", 1, _INF),
-    ("target_noise", 0, _INF), ("prior_scale", 0, _INF), ("epsilon", 0, 1), ("epsilon_final", 0, 1),
-    ("epsilon_decay_episodes", 0, _INF), ("updates_per_step", 0, _INF),
-)  # fmt: skip
+    def identity(self) -> dict[str, Any]:
+        """The fields that differ from the defaults, as they count in the identity of a stored run.
+
+        Fields at their defaults are left out, so that a field added later does not orphan every stored
+        run. A default may therefore change only together with ``ALGORITHM_VERSION``.
+        """
+        defaults, found = AgentConfig(), {}
+        for name, kind in FIELD_TYPES.items():
+            value = getattr(self, name)
+            if value != getattr(defaults, name):
+                setting = SETTINGS.get(name, Setting())
+                before = {now: old for old, now in setting.old_words.items()}
+                value = before.get(value, value) if isinstance(value, str) else value
+                found[setting.stored_as or name] = float(value) if kind is float else value
+        return found
+
 
 #: Field names and types, in order.
 FIELD_TYPES: dict[str, Any] = get_type_hints(AgentConfig)
 
+#: What is declared of each field.
+SETTINGS: dict[str, Setting] = {
+    f.name: f.metadata["setting"] for f in dataclasses.fields(AgentConfig) if "setting" in f.metadata
+}
+
+_WITH_OLD_WORDS = {name for name, setting in SETTINGS.items() if setting.old_words}
+_RENAMED = {setting.stored_as: name for name, setting in SETTINGS.items() if setting.stored_as}
+
+
+def current_name(name: str) -> str:
+    """A field's name, where an old one is still understood; unknown names are refused with a hint."""
+    if name in _RENAMED:
+        _warn_renamed(name, _RENAMED[name])
+        return _RENAMED[name]
+    if name not in FIELD_TYPES:
+        raise unknown("field", name, FIELD_TYPES)
+    return name
+
+
+def _warn_renamed(old: str, new: str) -> None:
+    warnings.warn(f"{old} is now {new}", DeprecationWarning, stacklevel=4)
+
 
 def parse_assignment(text: str) -> tuple[str, Any]:
     """``noise_variance=1e-5`` as a field's name and its value, typed as the field is."""
-    name, separator, value = text.partition("=")
-    if not separator:
-        raise UserError(f"--set {text} has no value", "write --set field=value")
-    if name not in FIELD_TYPES:
-        raise unknown("field", name, FIELD_TYPES)
+    given, value = split_assignment(text)
+    name = current_name(given)
     kind = FIELD_TYPES[name]
     try:
         if kind is bool:
@@ -167,5 +252,13 @@ def parse_assignment(text: str) -> tuple[str, Any]:
             return name, kind(value)
         return name, tuple(int(v) for v in value.split(",")) if value else ()
     except (ValueError, KeyError):
-        wanted = {bool: "true or false", int: "a whole number", float: "a number"}.get(kind, "numbers, as in 50,50")
+        wanted = _NOUNS.get(kind, "whole numbers, as in 50,50")
         raise UserError(f"{name}={value} cannot be read", f"{name} takes {wanted}") from None
+
+
+def split_assignment(text: str) -> tuple[str, str]:
+    """``field=value`` as its two parts."""
+    name, separator, value = text.partition("=")
+    if not (name and separator):
+        raise UserError(f"--set {text} has no value", "write --set field=value")
+    return name, value

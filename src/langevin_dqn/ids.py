@@ -8,7 +8,9 @@ An id that the user types may import what it names. An id that was read from a f
 a saved agent) may not, unless the user names the same id: a file never causes an import.
 """
 
-from collections.abc import Collection
+import ast
+import inspect
+from collections.abc import Callable, Collection
 from importlib import import_module
 from typing import Any
 
@@ -41,6 +43,59 @@ def import_object(path: str, prefix: str) -> Any:
         names = [other for other in vars(module) if not other.startswith("_")]
         raise UserError(f"{module_name} has no {name!r}", nearest(name, names) if names else form)
     return getattr(module, name)
+
+
+def call_factory(identifier: str, what: str, **arguments: Any) -> Any:
+    """What the factory of ``prefix:package.module:factory`` or ``…:factory:size=10,seed=3`` returns.
+
+    Args:
+        identifier: the id.
+        what: what the factory makes, for messages.
+        **arguments: more keyword arguments for it; ``environment`` only if it takes one of that name.
+    """
+    prefix, _, rest = identifier.partition(":")
+    path, settings = split_settings(rest)
+    factory = import_object(path, prefix)
+    if not callable(factory):
+        raise UserError(f"{path} is not a function or class", f"{prefix}: ids name what makes the {what}")
+    return call(factory, path, what, **settings, **arguments)
+
+
+def call(factory: Callable[..., Any], name: str, what: str, **arguments: Any) -> Any:
+    """What ``factory`` returns; whatever goes wrong in it is a mistake of the user's, reported in one line."""
+    if "environment" in arguments and "environment" not in inspect.signature(factory).parameters:
+        del arguments["environment"]
+    try:
+        return factory(**arguments)
+    except UserError:
+        raise
+    except Exception as error:  # somebody else's code may raise anything
+        reason = (str(error).splitlines() or [""])[0]
+        raise UserError(
+            f"{name} raises {type(error).__name__}: {reason}", f"check the settings of the {what}"
+        ) from error
+
+
+def split_settings(text: str) -> tuple[str, dict[str, Any]]:
+    """``NAME:key=value,...`` as the name and its settings; a name may itself have colons."""
+    name, _, settings = text.rpartition(":")
+    if "=" not in settings:
+        return text, {}
+    pairs = [item.partition("=") for item in settings.split(",")]
+    for key, separator, _ in pairs:
+        if not (key and separator):
+            raise UserError(f"settings {settings!r} cannot be read", "write for instance size=10,seed=3")
+    return name, {key: literal(value) for key, _, value in pairs}
+
+
+def literal(text: str) -> Any:
+    """A number, true, false, or else the text itself."""
+    if text.lower() in ("true", "false"):
+        return text.lower() == "true"
+    try:
+        return ast.literal_eval(text)
+    except (ValueError, SyntaxError):
+        return text
 
 
 def imports_code(identifier: str) -> bool:

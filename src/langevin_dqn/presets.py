@@ -20,7 +20,7 @@ TABLES: dict[str, dict[str, Any]] = {
 
 _RELEASED_COMMON: dict[str, Any] = {
     "discount": 0.99,
-    "debiased_drift": True,
+    "bias_correction": True,
     "independent_target": True,
     "shared_minibatch": True,
     "mean_over_members": True,

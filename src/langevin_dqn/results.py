@@ -1,18 +1,16 @@
 """What a run did."""
 
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from langevin_dqn import metrics
-from langevin_dqn.agent import AgentState
 from langevin_dqn.config import AgentConfig
-from langevin_dqn.evaluation import Trained
 
 
 @dataclass(frozen=True, eq=False)
-class SpreadMaps:
+class UncertaintyMaps:
     """How far the Q-values of each state spread, at some episodes of a run.
 
     Attributes:
@@ -32,30 +30,6 @@ class SpreadMaps:
         return {"episodes": self.episodes.tolist(), "spread": spread.tolist(), "visits": self.visits.tolist()}
 
 
-class Snapshot(NamedTuple):
-    """A run as its loop shows it now and then.
-
-    Attributes:
-        state: the agent's; valid until the loop goes on.
-        returns: one entry per episode that has ended, as in ``lengths`` and each of ``measures``.
-        lengths: see ``returns``.
-        measures: see ``returns``.
-        steps: environment steps in all.
-        finite: false once parameters are not.
-        check: true where ``stop_when`` is to be asked.
-        record: what was recorded, where that was asked for.
-    """
-
-    state: AgentState
-    returns: np.ndarray
-    lengths: np.ndarray
-    measures: dict[str, np.ndarray]
-    steps: int
-    finite: bool
-    check: bool
-    record: SpreadMaps | None = None
-
-
 @dataclass(frozen=True)
 class Result:
     """What one seed did. ``returns``, ``lengths`` and each of ``measures`` have one entry per episode run."""
@@ -64,7 +38,7 @@ class Result:
     env: str
     seed: int
     preset: str
-    config: AgentConfig
+    config: AgentConfig | dict[str, Any]
     max_return: float | None
     returns: np.ndarray
     updates: int
@@ -78,9 +52,9 @@ class Result:
     """Regret per episode below which a run has learned; None where the environment has no such measure."""
     diverged: str | None = None
     """Why the run stopped early with parameters that are not finite, or None. What it had learned before stands."""
-    record: SpreadMaps | None = field(default=None, repr=False)
+    record: UncertaintyMaps | None = field(default=None, repr=False)
     """How uncertain Q was of each state through training, where ``train`` was asked to record it."""
-    trained: Trained | None = field(default=None, repr=False, compare=False)
+    trained: Any = field(default=None, repr=False, compare=False)
     """The agent as it was at the end, where ``train`` was asked to keep it."""
 
     @property
@@ -144,6 +118,6 @@ class Result:
             "regret": self.regret,
             "updates": self.updates,
             "seconds": round(self.seconds, 3),
-            "config": self.config.to_dict(),
+            "config": self.config.to_dict() if isinstance(self.config, AgentConfig) else self.config,
             **({} if self.record is None else {"record": self.record.to_dict()}),
         }

@@ -6,10 +6,11 @@ The same updates as :mod:`langevin_dqn.optimizers.langevin`, as subclasses of
 set goes to ``step``, because a replay buffer grows: ``optimizer.step(num_data=len(buffer))``.
 
 As everywhere in torch, a parameter whose ``grad`` is None stays where it is. One whose
-gradient is zero takes noise: that is how what the data do not determine keeps wandering.
+gradient is zero takes noise: poorly constrained weights keep fluctuating.
 """
 
 import math
+import warnings
 from collections.abc import Callable, Iterable
 from typing import Any
 
@@ -19,6 +20,7 @@ except ModuleNotFoundError:
     raise ModuleNotFoundError("torch is not installed\nhint: pip install 'langevin-dqn[torch]'", name="torch") from None
 
 from langevin_dqn.errors import UserError
+from langevin_dqn.optimizers.noise_scale import step_noise_variance
 
 
 class _Langevin(torch.optim.Optimizer):
@@ -32,10 +34,10 @@ class _Langevin(torch.optim.Optimizer):
         """Add parameters with settings of their own, as in ``torch.optim.Optimizer``."""
         settings = self.defaults | param_group
         if not settings["lr"] >= 0:
-            raise UserError(f"lr={settings['lr']} is not a learning rate", "use a positive number")
+            raise UserError(f"lr={settings['lr']} must not be negative", "use a positive number")
         if not settings["noise_variance"] >= 0:
             raise UserError(
-                f"noise_variance={settings['noise_variance']} is not a variance",
+                f"noise_variance={settings['noise_variance']} must not be negative",
                 "use 0 for no noise, or a positive number",
             )
         super().add_param_group(param_group)
@@ -49,7 +51,7 @@ class _Langevin(torch.optim.Optimizer):
             num_data: :math:`|D|`, the number of data that the mean loss is about.
         """
         if not num_data > 0:
-            raise UserError(f"num_data={num_data} is no number of data", "pass the size of the data set or buffer")
+            raise UserError(f"num_data={num_data} must be positive", "pass the size of the data set or buffer")
         loss = None
         if closure is not None:
             with torch.enable_grad():
@@ -59,7 +61,9 @@ class _Langevin(torch.optim.Optimizer):
                 if parameter.grad is None:
                     continue
                 if parameter.grad.is_sparse:
-                    raise UserError("a sparse gradient says nothing about rows not read", "use sparse=False")
+                    raise UserError(
+                        "sparse gradients are not supported: rows that were not read need noise too", "use sparse=False"
+                    )
                 parameter.add_(self._move(parameter.grad, self.state[parameter], group, num_data))
         return loss
 
@@ -103,7 +107,7 @@ class LangevinSGD(_Langevin):
         del state
         move = -group["lr"] * gradient
         if group["noise_variance"] > 0:
-            std = math.sqrt(2 * group["lr"] * group["noise_variance"] / num_data)
+            std = math.sqrt(step_noise_variance(group["lr"], group["noise_variance"], num_data))
             move.add_(self._normal_like(gradient), alpha=std)
         return move
 
@@ -116,16 +120,17 @@ class LangevinAdam(_Langevin):
             + \sqrt{\frac{2\alpha_k\,\sigma_w^2}{|D|\,(\sqrt{v_k}+\epsilon)}}\; z,
         \qquad \alpha_k = \alpha \sqrt{1-\beta_2^k} / (1-\beta_1^k)
 
-    ``torch.optim.Adam`` adds :math:`\epsilon` to the root of the debiased moment, alg4 to that of the raw one.
+    ``torch.optim.Adam`` adds :math:`\epsilon` to the root of the bias-corrected moment, alg4 to that of the raw one.
 
     Args:
         params: parameters, or groups of them; every setting may differ by group.
         lr: :math:`\alpha`.
         noise_variance: :math:`\sigma_w^2`; 0 gives Adam in alg4's form.
         betas: :math:`\beta_1` and :math:`\beta_2`.
-        eps: :math:`\epsilon`. It sets how far a parameter wanders that has seen no gradient.
-        debiased_drift: take the drift from debiased moments, as the authors' code and ``torch.optim.Adam`` do; the
-            noise keeps the raw ones.
+        eps: :math:`\epsilon`. It sets how far a parameter without gradient fluctuates.
+        bias_correction: take the drift from bias-corrected moments, as the authors' code and ``torch.optim.Adam`` do;
+            the noise keeps the raw ones.
+        debiased_drift: the old name of ``bias_correction``.
         generator: where the noise comes from, on the parameters' device; by default torch's own. Its state is not in
             ``state_dict()``.
 
@@ -146,17 +151,26 @@ class LangevinAdam(_Langevin):
         betas: tuple[float, float] = (0.9, 0.999),
         eps: float = 1e-6,
         *,
-        debiased_drift: bool = False,
+        bias_correction: bool = False,
+        debiased_drift: bool | None = None,
         generator: torch.Generator | None = None,
     ):
+        if debiased_drift is not None:
+            warnings.warn("debiased_drift is now bias_correction", DeprecationWarning, stacklevel=2)
+            bias_correction = debiased_drift
         defaults = {
             "lr": lr,
             "noise_variance": noise_variance,
             "betas": betas,
             "eps": eps,
-            "debiased_drift": debiased_drift,
+            "bias_correction": bias_correction,
         }
         super().__init__(params, defaults, generator)
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        super().__setstate__(state)
+        for group in self.param_groups:  # a state_dict from before has the old name
+            group.setdefault("bias_correction", group.pop("debiased_drift", False))
 
     def _move(self, gradient, state, group, num_data):
         (b1, b2), eps, lr = group["betas"], group["eps"], group["lr"]
@@ -169,11 +183,11 @@ class LangevinAdam(_Langevin):
         correction_1, correction_2 = 1 - b1 ** state["step"], 1 - b2 ** state["step"]
         alpha_k = lr * math.sqrt(correction_2) / correction_1
         scale = v.sqrt().add_(eps)
-        if group["debiased_drift"]:
+        if group["bias_correction"]:
             move = (m / (v / correction_2).sqrt_().add_(eps)).mul_(-lr / correction_1)
         else:
             move = (m / scale).mul_(-alpha_k)
         if group["noise_variance"] > 0:
-            variance = 2 * alpha_k * group["noise_variance"] / num_data
+            variance = step_noise_variance(alpha_k, group["noise_variance"], num_data)
             move.addcmul_(self._normal_like(gradient), (variance / scale).sqrt_())
         return move

@@ -7,11 +7,10 @@ import jax
 import jax.numpy as jnp
 from jax import lax
 
-from langevin_dqn import prng
-from langevin_dqn.agent import Agent, AgentState, make_agent
+from langevin_dqn import keys
+from langevin_dqn.agents import Step, ValueAgent, make_agent
 from langevin_dqn.environments import make_env
 from langevin_dqn.presets import preset
-from langevin_dqn.replay import Replay
 
 Run = Callable[[int], None]
 
@@ -21,35 +20,36 @@ def build(agent: str, depth: int, members: int, *, capacity: int = 10_000, row_u
     environment = make_env(f"deep_sea:depth={depth}")
     space, actions = environment.observation_space, environment.num_actions
     built = make_agent(preset(agent, members=members, row_updates=row_updates), space=space)
-    key = jax.random.key(0, impl=prng.PRNG)
-    state = jax.jit(lambda agent, key: agent.init(key, space, actions))(built, key)
-    replay = _fill(built, environment, key, state, built.init_replay(space, actions, capacity), capacity // depth)
-    learn = jax.jit(Agent.learn_many, donate_argnums=2)
+    key = keys.run_key(0)
+    state = jax.jit(lambda agent, key: agent.init(key, space, actions, capacity))(built, key)
+    state = _fill(built, environment, key, state, capacity // depth)
+    learn = jax.jit(ValueAgent.learn, donate_argnums=2)
 
     def run(n: int) -> None:
         nonlocal state
-        state = jax.block_until_ready(learn(built, jax.random.fold_in(key, state.updates), state, replay, jnp.int32(n)))
+        number = state.learner.counter.updates
+        state = jax.block_until_ready(learn(built, jax.random.fold_in(key, number), state, jnp.int32(n)))
 
-    run(300)  # past the rows' warm-up
+    run(300)  # past the warm-up of lazy rows
     return run
 
 
 @jax.jit
-def _fill(agent: Agent, environment, key: jax.Array, state: AgentState, replay: Replay, episodes) -> Replay:
-    def episode(number, replay):
+def _fill(agent: ValueAgent, environment, key: jax.Array, state, episodes):
+    def episode(number, state):
         env_state, obs = environment.reset(key)
 
         def step(row, carry):
-            env_state, obs, replay = carry
+            env_state, obs, state = carry
             step_key = jax.random.fold_in(jax.random.fold_in(key, number), row)
             action = jax.random.bernoulli(step_key).astype(jnp.int32)
-            env_state, next_obs, reward, terminated, _ = environment.step(step_key, env_state, action)
-            replay = agent.observe(step_key, state, replay, obs, action, reward, next_obs, terminated)
-            return env_state, next_obs, replay
+            env_state, next_obs, reward, terminated, truncated = environment.step(step_key, env_state, action)
+            state = agent.observe(step_key, state, Step(obs, action, reward, next_obs, terminated, truncated))
+            return env_state, next_obs, state
 
-        return lax.fori_loop(0, environment.max_steps, step, (env_state, obs, replay))[2]
+        return lax.fori_loop(0, environment.max_steps, step, (env_state, obs, state))[2]
 
-    return lax.fori_loop(0, episodes, episode, replay)
+    return lax.fori_loop(0, episodes, episode, state)
 
 
 def build_floor(members: int, *, batch_size: int = 128, hidden: int = 50) -> Run:

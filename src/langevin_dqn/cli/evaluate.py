@@ -17,29 +17,34 @@ class Args:
     agents: tyro.conf.Positional[tuple[str, ...]]
     """Files that run --save wrote, or folders of them."""
     env: str | None = None
-    """Environment id; by default the one each agent was trained on."""
+    """Environment id; by default the one each agent was trained on. An id that imports code (python:, jax:, dm:) is
+    never taken from a file: name it here."""
+    agent: str | None = None
+    """Id of the agent, python:package.module:factory, where it is one of your own."""
+    network: str | None = None
+    """Id of the network, python:package.module:factory, where it is one of your own."""
     episodes: int = 20
     """Episodes per agent."""
     seed: int = 0
-    """Everything random follows from it."""
+    """Random seed."""
     json: bool = False
     """Print one JSON object per agent to stdout and nothing else."""
 
 
 def main(args: Args) -> int:
     if args.episodes < 1:
-        raise UserError(f"--episodes {args.episodes} leaves nothing to run", "use at least 1")
+        raise UserError(f"--episodes {args.episodes} is out of range", "--episodes must be at least 1")
     files = files_of(args.agents)
     from langevin_dqn import machine
 
     machine.prepare()
-    told = []
+    rows = []
     for file in files:
-        told.append(_played(file, args))
+        rows.append(_evaluated(file, args))
         if args.json:
-            print(json.dumps(told[-1]), flush=True)
+            print(json.dumps(rows[-1]), flush=True)
     if not args.json:
-        _tables(told)
+        _tables(rows)
     return 0
 
 
@@ -56,12 +61,15 @@ def files_of(names: tuple[str, ...]) -> list[Path]:
     return files
 
 
-def _played(file: Path, args: Args) -> dict[str, Any]:
-    from langevin_dqn.checkpoint import load_agent
+def _evaluated(file: Path, args: Args) -> dict[str, Any]:
+    from langevin_dqn import ids
     from langevin_dqn.environments import HostEnvironment, make_env
-    from langevin_dqn.evaluation import evaluate
+    from langevin_dqn.loops.evaluation import evaluate
+    from langevin_dqn.saved_agent import load_agent
 
-    saved = load_agent(file)
+    saved = load_agent(file, args.env, agent=args.agent, network=args.network)
+    if args.env is None:
+        ids.refuse_import(saved.env, str(file), f"if you trust it, name it: --env {saved.env}")
     environment = make_env(args.env or saved.env)
     try:
         if args.env:
@@ -86,7 +94,7 @@ def _played(file: Path, args: Args) -> dict[str, Any]:
     }
 
 
-def _tables(told: list[dict[str, Any]]) -> None:
+def _tables(all_rows: list[dict[str, Any]]) -> None:
     """A table for each agent and environment, a row for each file."""
     from rich.console import Console
     from rich.table import Table
@@ -94,8 +102,8 @@ def _tables(told: list[dict[str, Any]]) -> None:
     from langevin_dqn.report.figures import label
 
     console = Console()
-    for agent, env in dict.fromkeys((row["agent"], row["env"]) for row in told):
-        rows = [row for row in told if (row["agent"], row["env"]) == (agent, env)]
+    for agent, env in dict.fromkeys((row["agent"], row["env"]) for row in all_rows):
+        rows = [row for row in all_rows if (row["agent"], row["env"]) == (agent, env)]
         table = Table(title=f"{label(agent)} on {env}, {rows[0]['episodes']} greedy episodes each")
         table.add_column("file", overflow="fold")
         for column in ("trained for", "mean return", "std. error", "least", "most"):

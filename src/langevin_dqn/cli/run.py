@@ -10,8 +10,9 @@ from typing import Annotated, Any
 
 import tyro
 
-from langevin_dqn.config import parse_assignment
+from langevin_dqn.config import parse_assignment, split_assignment
 from langevin_dqn.errors import UserError
+from langevin_dqn.ids import literal
 from langevin_dqn.presets import preset
 
 #: Where neither the user nor bsuite says how many.
@@ -23,10 +24,10 @@ class Args:
     """Train an agent on an environment, once per seed, and say how fast it learned."""
 
     agent: str
-    """dqn, langevin_dqn, boot_dqn or ensemble_langevin_dqn."""
+    """dqn, langevin_dqn, boot_dqn or ensemble_langevin_dqn, or one of your own: python:package.module:factory."""
     env: str = "deep_sea:depth=10"
-    """Environment id: deep_sea:depth=20,mapping_seed=7, a bsuite id such as cartpole_noise/12, gym:CartPole-v1, or
-    dm:package.module:factory; see list."""
+    """Environment id: deep_sea:depth=20,mapping_seed=7, a bsuite id such as cartpole_noise/12, gym:CartPole-v1,
+    dm:package.module:factory, or one of your own, jax:package.module:factory; see list."""
     seeds: str = "0"
     """One seed, a range or a list: 3, 0-4 or 0,2,7."""
     episodes: int | None = None
@@ -36,11 +37,13 @@ class Args:
     updates_per_step: int | None = None
     """U, updates for each environment step; the preset's by default."""
     preset: str = "paper"
-    """Reading of the paper: paper or released."""
+    """Variant of the paper: paper or released."""
+    network: str | None = None
+    """Value network of your own, python:package.module:factory; by default the configuration's."""
     members: int | None = None
     """Models in the ensemble; the preset's by default."""
     set: Annotated[tuple[str, ...], tyro.conf.UseAppendAction] = ()
-    """Any field of the configuration, as field=value."""
+    """Any field of the configuration, or argument of the agent's factory, as field=value."""
     stop_when_solved: bool = False
     """Stop each seed at the episode in which it has learned."""
     json: bool = False
@@ -77,17 +80,19 @@ def parse_seeds(text: str) -> list[int]:
 
 
 def check_workers(workers: int | None) -> None:
-    """Refuse a crew of nobody."""
+    """Refuse fewer than one worker."""
     if workers is not None and workers < 1:
-        raise UserError(f"--workers {workers} leaves nobody to run", "use at least 1 worker")
+        raise UserError(f"--workers {workers} is out of range", "--workers must be at least 1")
 
 
 def changes_of(args: Args) -> dict[str, Any]:
-    """The fields the options change, checked."""
-    changes = dict(parse_assignment(text) for text in args.set)
-    for name in ("members", "updates_per_step"):
-        if getattr(args, name) is not None:
-            changes[name] = getattr(args, name)
+    """The fields the options change; for a preset's agent, checked."""
+    shortcuts = {name: getattr(args, name) for name in ("members", "updates_per_step")}
+    given = {name: value for name, value in shortcuts.items() if value is not None}
+    if args.agent.startswith("python:"):
+        pairs = map(split_assignment, args.set)
+        return {name: literal(value) for name, value in pairs} | given
+    changes = dict(parse_assignment(text) for text in args.set) | given
     preset(args.agent, args.preset, **changes)
     return changes
 
@@ -142,12 +147,13 @@ def main(args: Args) -> int:
     changes, seeds = changes_of(args), parse_seeds(args.seeds)
     for option, count in (("--episodes", args.episodes), ("--steps", args.steps)):
         if count is not None and count < 1:
-            raise UserError(f"{option} {count} leaves nothing to run", "use at least 1")
+            raise UserError(f"{option} {count} is out of range", f"{option} must be at least 1")
     check_workers(args.workers)
 
     from langevin_dqn import machine
 
     machine.prepare()
+    from langevin_dqn.agents.registry import resolve_agent
     from langevin_dqn.cli.progress import Board
     from langevin_dqn.environments import HostEnvironment, make_env, mnist_files
     from langevin_dqn.environments.registry import bsuite_episodes
@@ -158,12 +164,13 @@ def main(args: Args) -> int:
     if args.mnist_dir is not None:
         os.environ[mnist_files.VARIABLE] = args.mnist_dir
     environment = make_env(args.env)  # a wrong id is an error before anything starts
+    resolve_agent(args.agent, environment, preset=args.preset, network=args.network, changes=changes)
     if isinstance(environment, HostEnvironment):
         environment.close()
     if args.stop_when_solved and getattr(environment, "learned_regret", None) is None:
         raise UserError(
-            f"nothing says when {args.env} is solved",
-            "--stop-when-solved is for the deep sea; use --episodes or --steps instead",
+            f"{args.env} does not define when it is solved",
+            "use --episodes or --steps instead of --stop-when-solved",
         )
     if args.plot:
         figures.check_path(args.plot)
@@ -182,6 +189,7 @@ def main(args: Args) -> int:
             args.steps,
             args.record,
             keep_agent=True if agents else None,
+            network=args.network,
         )
         for seed in seeds
     ]
@@ -196,7 +204,7 @@ def main(args: Args) -> int:
 
                 write_csv(result, folders[result.seed])
             if agents:
-                from langevin_dqn.checkpoint import save_agent
+                from langevin_dqn.saved_agent import save_agent
 
                 save_agent(result, agents[result.seed])
             while args.json and printed in results:  # in the order of the seeds, each as soon as it can be

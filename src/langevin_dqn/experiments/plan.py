@@ -3,10 +3,11 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from langevin_dqn import row_state
+from langevin_dqn.agents.learners import choose_learner
 from langevin_dqn.environments import make_env
 from langevin_dqn.environments.base import IndexSpace
 from langevin_dqn.experiments.figure import Figure
+from langevin_dqn.networks import network_for
 from langevin_dqn.presets import preset
 from langevin_dqn.runners import Job
 from langevin_dqn.store import Store, key_of
@@ -51,7 +52,8 @@ def at_most(job: Job) -> float:
     config, environment = preset(job.agent, job.preset, **job.changes), make_env(job.env)
     space = environment.observation_space
     rows = space.n if isinstance(space, IndexSpace) else 0
-    if row_state.pays(space) and not config.regularizer:
+    network = network_for(space, config.hidden, config.negative_slope)
+    if choose_learner(config, network, space).kind == "lazy":
         rows = min(rows, _ASLEEP)
     noisy = config.noise_variance > 0
     update = _NETWORK + _NOISE * noisy + (_NOISY_ROW if noisy else _ROW) * rows

@@ -7,6 +7,7 @@ there is a regulariser. A key that lived inside the transformation would hand th
 noise to every member of an ensemble; here ``vmap`` over keys gives each its own.
 """
 
+import warnings
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -16,6 +17,7 @@ import optax
 
 from langevin_dqn import prng
 from langevin_dqn.errors import UserError
+from langevin_dqn.optimizers.noise_scale import step_noise_variance
 
 ScalarOrSchedule = float | jax.Array | Callable[[jax.Array], Any]
 
@@ -75,7 +77,7 @@ def langevin_sgd(
         alpha = _value(learning_rate, state.count)
         steps = jax.tree.map(lambda g: -alpha * g, updates)
         if not _is_zero(noise_variance):
-            std = jnp.sqrt(2 * alpha * noise_variance / num_data)
+            std = jnp.sqrt(step_noise_variance(alpha, noise_variance, num_data))
             steps = jax.tree.map(lambda s, z: s + std * z, steps, prng.normal_like(key, steps))
         return steps, LangevinSgdState(count=optax.safe_increment(state.count))
 
@@ -89,7 +91,8 @@ def langevin_adam(
     b2: float | jax.Array = 0.999,
     eps: float | jax.Array = 1e-6,
     *,
-    debiased_drift: bool = False,
+    bias_correction: bool = False,
+    debiased_drift: bool | None = None,
 ) -> optax.GradientTransformationExtraArgs:
     r"""Langevin SGD preconditioned by Adam's moments, alg4 of the paper.
 
@@ -108,7 +111,7 @@ def langevin_adam(
 
     Where sources differ: alg4 adds :math:`\epsilon` to the root of the *raw* second
     moment (Kingma and Ba's "epsilon hat"), while ``optax.adam`` and the authors' code add
-    it to the debiased one.
+    it to the bias-corrected one.
 
     Args:
         learning_rate: :math:`\alpha`, or a function of the number of updates made so far.
@@ -116,9 +119,10 @@ def langevin_adam(
         b1: :math:`\beta_1`.
         b2: :math:`\beta_2`.
         eps: :math:`\epsilon`.
-        debiased_drift: take the drift from debiased moments, :math:`\alpha\hat m_k /
+        bias_correction: take the drift from bias-corrected moments, :math:`\alpha\hat m_k /
             (\sqrt{\hat v_k}+\epsilon)`, as the authors' code does; the noise keeps raw
             :math:`v_k` and :math:`\alpha_k` there too.
+        debiased_drift: the old name of ``bias_correction``.
 
     Example:
         >>> import jax, jax.numpy as jnp, langevin_dqn
@@ -130,6 +134,9 @@ def langevin_adam(
         (2, 2)
     """
     _check(noise_variance)
+    if debiased_drift is not None:
+        warnings.warn("debiased_drift is now bias_correction", DeprecationWarning, stacklevel=2)
+        bias_correction = debiased_drift
 
     def init(params):
         zeros = jax.tree.map(jnp.zeros_like, params)
@@ -143,12 +150,12 @@ def langevin_adam(
         alpha_k = alpha * jnp.sqrt(correction_2) / correction_1
         mu = jax.tree.map(lambda m, g: b1 * m + (1 - b1) * g, state.mu, updates)
         nu = jax.tree.map(lambda v, g: b2 * v + (1 - b2) * g * g, state.nu, updates)
-        if debiased_drift:
+        if bias_correction:
             steps = jax.tree.map(lambda m, v: -alpha * (m / correction_1) / (jnp.sqrt(v / correction_2) + eps), mu, nu)
         else:
             steps = jax.tree.map(lambda m, v: -alpha_k * m / (jnp.sqrt(v) + eps), mu, nu)
         if not _is_zero(noise_variance):
-            scale = 2 * alpha_k * noise_variance / num_data
+            scale = step_noise_variance(alpha_k, noise_variance, num_data)
             steps = jax.tree.map(
                 lambda s, v, z: s + jnp.sqrt(scale / (jnp.sqrt(v) + eps)) * z,
                 steps,
@@ -172,5 +179,5 @@ def _is_zero(noise_variance) -> bool:
 def _check(noise_variance) -> None:
     if isinstance(noise_variance, (int, float)) and not noise_variance >= 0:
         raise UserError(
-            f"noise_variance={noise_variance} is not a variance", "use 0 for no noise, or a positive number"
+            f"noise_variance={noise_variance} must not be negative", "use 0 for no noise, or a positive number"
         )

@@ -29,6 +29,7 @@ class Job:
     steps: int | None = None
     record: str | None = None
     keep_agent: bool | None = None
+    network: str | None = None
 
     def __str__(self) -> str:
         return f"{self.agent} on {self.env}, seed {self.seed}"
@@ -47,6 +48,7 @@ class Job:
             stop_when_solved=self.stop_when_solved,
             record=self.record,
             keep_agent=bool(self.keep_agent),
+            network=self.network,
             progress=progress,
             **self.changes,
         )

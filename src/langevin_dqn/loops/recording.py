@@ -1,12 +1,11 @@
-"""What may be kept of Q while an agent trains: how far each value spread over the last episodes.
+"""Maps of the uncertainty of Q through training: the spread of each value over the last ten episodes.
 
-At the start of an episode, after its updates, the Q-values of the member that is about to act
-are taken at every state. For one member those of the last ten episodes are the paper's sample
-of its uncertainty (Section 5, fig5). For an ensemble they are the ten functions that were acted
-on: a sample of what alg3 takes for its posterior, of which one member's path, all but still for
-ten episodes, would show little.
+At the start of an episode, after its updates, the values that are about to be acted on are read at
+every state. For one member those of the last ten episodes are the paper's sample of its uncertainty
+(Section 5, fig5). For an ensemble they are the ten functions that were acted on: a sample of what
+alg3 takes for its posterior.
 
-Room is bounded: there is a map after every tenth episode, and once a run has 200 of them, every
+Memory is bounded: there is a map after every tenth episode, and once a run has 200 of them, every
 other one is dropped and the stride doubles.
 """
 
@@ -15,13 +14,12 @@ from typing import Any, NamedTuple
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jax import lax
 
-from langevin_dqn.agent import Agent, AgentState
 from langevin_dqn.environments import Environment, HostEnvironment
 from langevin_dqn.environments.base import IndexSpace, Space
 from langevin_dqn.errors import UserError, unknown
-from langevin_dqn.results import SpreadMaps
+from langevin_dqn.pytrees import apply_if
+from langevin_dqn.results import UncertaintyMaps
 
 #: What can be recorded.
 RECORDS = ("q",)
@@ -49,22 +47,21 @@ class Recorder(NamedTuple):
     seen: jax.Array
 
 
-def check(record: str, environment: Environment | HostEnvironment, agent: Agent) -> None:
+def check(record: str, environment: Environment | HostEnvironment, agent: Any) -> None:
     """Refuse what cannot be recorded."""
     if record not in RECORDS:
         raise unknown("record", record, RECORDS)
     space = environment.observation_space
     if isinstance(environment, HostEnvironment) or not isinstance(space, IndexSpace):
         raise UserError(
-            "record=q needs an environment of ours that is observed as an index",
+            "record=q needs a compiled environment that is observed as an index",
             "deep_sea is one; see langevin-dqn list",
         )
     if space.n > MAX_STATES:
         raise UserError(f"record=q keeps at most {MAX_STATES} states, not {space.n}", "use a smaller environment")
-    if agent.structure.sleeping_rows:
-        # A sleeping row's noise is drawn when it is read. To read it here would change the run; a copy brought up
-        # to date for each map would have the right law at each, but not from one to the next, which a spread is of.
-        raise UserError("record=q needs every row of the first layer at every update", "set row_updates=dense")
+    if not agent.values_are_exact:
+        # The noise of a lazy row is drawn when it is read, and to read it here would change the run.
+        raise UserError("record=q needs values that can be read at any time", "set row_updates=dense")
 
 
 def init(space: Space, num_actions: int) -> Recorder:
@@ -78,22 +75,25 @@ def init(space: Space, num_actions: int) -> Recorder:
     )
 
 
-def look(agent: Agent, recorder: Recorder, state: AgentState) -> Recorder:
-    """Take Q of every state as an episode begins.
+def look(agent: Any, recorder: Recorder, state: Any, before: jax.Array) -> Recorder:
+    """Read Q of every state as an episode begins, ``before`` which so many were run.
 
     Each episode writes where the next map belongs; the one that the map is for comes last.
     """
     states = jnp.arange(recorder.visits.shape[0])
-    q = jax.vmap(lambda obs: agent.member_values(state, state.member, obs))(states)
-    before = state.episode - 1
+    q = jax.vmap(lambda obs: agent.values(state, obs))(states)
     recorder = recorder._replace(recent=recorder.recent.at[before % WINDOW].set(q))
     full = before // recorder.stride >= MAX_MAPS
-    recorder = lax.fori_loop(0, full.astype(int), lambda _, r: _thinned(r), recorder)  # ``cond`` would copy the maps
+    recorder = apply_if(full, _thinned, recorder)
     place = before // recorder.stride
     return recorder._replace(
         spread=recorder.spread.at[place].set(recorder.recent.std(0)),
         seen=recorder.seen.at[place].set(recorder.visits),
     )
+
+
+def with_visits(recorder: Recorder | None, visits: jax.Array | None) -> Recorder | None:
+    return None if recorder is None or visits is None else recorder._replace(visits=visits)
 
 
 def _thinned(recorder: Recorder) -> Recorder:
@@ -105,7 +105,7 @@ def _thinned(recorder: Recorder) -> Recorder:
     return recorder._replace(stride=2 * recorder.stride, spread=halve(recorder.spread), seen=halve(recorder.seen))
 
 
-def maps_of(recorder: Recorder, episodes: int) -> SpreadMaps:
+def maps_of(recorder: Recorder, episodes: int) -> UncertaintyMaps:
     """The maps there are once so many episodes have ended."""
     stride = int(recorder.stride)
     kept = episodes // stride
@@ -113,7 +113,7 @@ def maps_of(recorder: Recorder, episodes: int) -> SpreadMaps:
     def whole(maps: Any) -> np.ndarray:
         return np.array(maps)[:kept]  # cut here: JAX would compile a program for every length
 
-    return SpreadMaps(
+    return UncertaintyMaps(
         episodes=stride * np.arange(1, kept + 1, dtype=np.int32),
         spread=whole(recorder.spread),
         visits=whole(recorder.seen),

@@ -11,7 +11,7 @@ import pytest
 from jax import lax
 
 from langevin_dqn import prng
-from langevin_dqn.optimizers import sleeping_rows
+from langevin_dqn.optimizers import lazy_rows
 from langevin_dqn.optimizers.distinct import sum_by_slot
 
 ROWS, WIDTH, BATCH, PERIOD = 12, 3, 4, 4
@@ -53,35 +53,35 @@ def dense(theta, index, gradient, num_data, debiased: bool):
 
 def lazy(key, theta, index, next_index, gradient, num_data, *, noisy: bool, debiased: bool):
     """What the sleeping table shows: online and target values at every read, and the final flush."""
-    constants = sleeping_rows.Constants(*map(jnp.float32, (ALPHA, B1, B2, EPS)), debiased, noisy)
-    table, clock = sleeping_rows.init(theta, theta)
+    constants = lazy_rows.Constants(*map(jnp.float32, (ALPHA, B1, B2, EPS)), debiased, noisy)
+    table, clock = lazy_rows.init(theta, theta)
 
     def at(table, rows):
         return table.rows.take(rows), table.target[rows]
 
-    def wake(key, rows, index, until):
-        return sleeping_rows.wake(constants, clock, rows, until, sleeping_rows.draw(constants, key, index, WIDTH))
+    def advance(key, rows, index, until):
+        return lazy_rows.advance(constants, clock, rows, until, lazy_rows.draw(constants, key, index, WIDTH))
 
     def update(carry, inputs):
         nonlocal clock
         table, clock = carry
         k, rows, next_rows, g, size = inputs
         sync_key, now_key, flush_key = jax.random.split(jax.random.fold_in(key, k), 3)
-        clock = sleeping_rows.announce(constants, clock, jnp.float32(VARIANCE), size, 2)  # one more than is made
+        clock = lazy_rows.add_noise(constants, clock, jnp.float32(VARIANCE), size, 2)  # one more than is made
         read = jnp.concatenate([next_rows, rows])
         stale, noted = at(table, read)
-        synced = wake(sync_key, stale, read, clock.sync)
-        target = sleeping_rows.target_of(clock, synced, noted)
-        table = sleeping_rows.Table(table.rows.put(read, synced), table.target.at[read].set(target))
-        awake = wake(now_key, table.rows.take(rows), rows, clock.now)
+        synced = advance(sync_key, stale, read, clock.sync)
+        target = lazy_rows.target_of(clock, synced, noted)
+        table = lazy_rows.Table(table.rows.put(read, synced), table.target.at[read].set(target))
+        awake = advance(now_key, table.rows.take(rows), rows, clock.now)
         summed, _ = sum_by_slot(rows, g, jnp.zeros(ROWS, jnp.int32))
-        learned = sleeping_rows.add_gradient(constants, clock, awake, summed)
+        learned = lazy_rows.add_gradient(constants, clock, awake, summed)
         table = table._replace(rows=table.rows.put(rows, learned))
-        clock = sleeping_rows.tick(clock)
+        clock = lazy_rows.count_update(clock)
         clock = clock._replace(sync=jnp.where(k % PERIOD == 0, clock.now, clock.sync))
         table, clock = lax.cond(
-            sleeping_rows.room(clock) <= 0,
-            lambda: sleeping_rows.flush(constants, clock, flush_key, table),
+            lazy_rows.updates_until_flush(clock) <= 0,
+            lambda: lazy_rows.flush(constants, clock, flush_key, table),
             lambda: (table, clock),
         )
         return (table, clock), (awake.value, target[:BATCH])
@@ -95,7 +95,7 @@ def lazy(key, theta, index, next_index, gradient, num_data, *, noisy: bool, debi
         jnp.asarray(num_data, jnp.float32),
     )
     (table, clock), (online, target) = lax.scan(update, (table, clock), inputs)
-    final, _ = sleeping_rows.flush(constants, clock, jax.random.fold_in(key, 0), table)
+    final, _ = lazy_rows.flush(constants, clock, jax.random.fold_in(key, 0), table)
     return online, target, final.rows.value, final.target
 
 
@@ -198,40 +198,40 @@ def test_the_summed_variance_is_the_dense_sum():
 
     The data set doubles during the longest sleep.
     """
-    constants = sleeping_rows.Constants(*map(jnp.float32, (ALPHA, B1, B2, EPS)), False, True)
-    epoch, longest = 2000, sleeping_rows.MAX_SLEEP
-    _, clock = sleeping_rows.init(jnp.zeros((1, 1)), jnp.zeros((1, 1)))
+    constants = lazy_rows.Constants(*map(jnp.float32, (ALPHA, B1, B2, EPS)), False, True)
+    epoch, longest = 2000, lazy_rows.MAX_INTERVAL
+    _, clock = lazy_rows.init(jnp.zeros((1, 1)), jnp.zeros((1, 1)))
     clock = clock._replace(epoch=jnp.int32(epoch))
     k = np.arange(epoch + 1, epoch + longest + 1)
     size = 1e4 * (1 + np.arange(longest) / longest)
     c = 2 * ALPHA * np.sqrt(1 - B2**k) / (1 - B1**k) * VARIANCE / size
-    tick = jax.jit(
-        lambda clock, n: sleeping_rows.tick(sleeping_rows.announce(constants, clock, jnp.float32(VARIANCE), n, 1))
+    count_update = jax.jit(
+        lambda clock, n: lazy_rows.count_update(lazy_rows.add_noise(constants, clock, jnp.float32(VARIANCE), n, 1))
     )
     for n in size:
-        clock = tick(clock, jnp.float32(n))
+        clock = count_update(clock, jnp.float32(n))
     for root in (0.0, 1e-8, 1e-6, 1e-3, 1.0):
         for sleep in (1, 2, 3, 10, 100, longest):
             for behind in (0, 50):  # updates between the last gradient and falling asleep
                 start = longest - sleep
                 first = start + 1
-                rows = sleeping_rows.Rows(
+                rows = lazy_rows.Rows(
                     jnp.full(1, float(start)), jnp.zeros((1, 1)), jnp.full(1, float(first - behind)),
                     jnp.zeros((1, 1)), jnp.full((1, 1), root),
                 )  # fmt: skip
-                woken = sleeping_rows.wake(constants, clock, rows, clock.now, jnp.ones((1, 1)))
+                woken = lazy_rows.advance(constants, clock, rows, clock.now, jnp.ones((1, 1)))
                 elapsed = np.arange(sleep) + behind
                 exact = np.sum(c[start:] / (B2 ** (elapsed / 2) * root + EPS))
                 assert float(woken.value[0, 0]) ** 2 == pytest.approx(exact, rel=1e-3), (root, sleep, behind)
 
 
 def test_a_row_read_twice_in_one_batch_is_drawn_once():
-    constants = sleeping_rows.Constants(*map(jnp.float32, (ALPHA, B1, B2, EPS)), False, True)
-    z = sleeping_rows.draw(constants, jax.random.key(0), jnp.array([3, 5, 3]), WIDTH)
+    constants = lazy_rows.Constants(*map(jnp.float32, (ALPHA, B1, B2, EPS)), False, True)
+    z = lazy_rows.draw(constants, jax.random.key(0), jnp.array([3, 5, 3]), WIDTH)
     assert jnp.array_equal(z[0], z[2])
     assert not jnp.array_equal(z[0], z[1])
 
 
 def test_without_noise_nothing_is_drawn():
-    constants = sleeping_rows.Constants(*map(jnp.float32, (ALPHA, B1, B2, EPS)), False, False)
-    assert sleeping_rows.draw(constants, jax.random.key(0), jnp.array([3, 5]), WIDTH) is None
+    constants = lazy_rows.Constants(*map(jnp.float32, (ALPHA, B1, B2, EPS)), False, False)
+    assert lazy_rows.draw(constants, jax.random.key(0), jnp.array([3, 5]), WIDTH) is None

@@ -1,10 +1,10 @@
-r"""Langevin Adam for a lookup table whose rows sleep while nobody reads them.
+r"""Langevin Adam for a lookup table whose rows are updated lazily, only when they are read.
 
 With index observations a minibatch gives a gradient to at most 128 rows of the first
 layer; at depth 50 the other 2,400 only decay and diffuse. For :math:`\lambda = 0` their
-path under alg4 is known in closed form, so a row is touched only when it is read.
+path under alg4 is known in closed form, so a row is updated only when it is read.
 
-**One row asleep.** Let the row's last gradient have come at update :math:`g`, leaving
+**One row without gradient.** Let the row's last gradient have come at update :math:`g`, leaving
 moments :math:`m, v`, with :math:`s=\sqrt v`. At any later update :math:`k` alg4 does
 
 .. math::
@@ -16,9 +16,9 @@ moments :math:`m, v`, with :math:`s=\sqrt v`. At any later update :math:`k` alg4
 (:math:`k = g` included), and the :math:`z_k` are independent. So from time :math:`w` to
 :math:`b` the row moves by a known drift plus **one** Gaussian of variance
 :math:`\sum_{k=w+1}^{b} c_k r_k`: equal in law to the dense steps, jointly over every
-time at which somebody looks.
+time at which the row is read.
 
-**The sums.** :math:`r_k` changes by 0.05% a step, so over at most ``MAX_SLEEP`` steps
+**The sums.** :math:`r_k` changes by 0.05% a step, so over at most ``MAX_INTERVAL`` steps
 
 * the variance is :math:`C\cdot\tfrac12(r_{k_1} + r_{k_2})` with :math:`C=\sum c_k`, a
   difference of running sums and so exact for any :math:`\alpha_k` and :math:`|D_k|`, at
@@ -27,16 +27,17 @@ time at which somebody looks.
 * the drift is :math:`m\,\alpha_{\bar k}\,r_{\bar k}\sum\beta_1^{k-g}` at the mean
   :math:`\bar k` of the geometric weights.
 
-In the first ``WARM_UP`` updates :math:`\alpha_k` bends too much for that, and nobody sleeps
-longer than one step. Then every row is woken ("flushed") every ``MAX_SLEEP`` updates.
+In the first ``WARM_UP`` updates :math:`\alpha_k` changes too fast for that, and every row is
+brought up to date at every step. Later all rows are brought up to date ("flushed") every
+``MAX_INTERVAL`` updates.
 
-**The target network** sees each row as of the last copy, time :math:`q`. A row that wakes
+**The target network** sees each row as of the last copy, time :math:`q`. A row that is read
 after it is brought to :math:`q` first, which gives its target value, then to now.
 
 **Bookkeeping.** A gradient at update :math:`k` only changes the moments; its drift and
-noise are the first term of the next sleep (:math:`k=g` above). Times count from the last
-flush. Draws are functions of (key, row), so a row that occurs twice in a minibatch wakes
-up the same.
+noise are the first term of the next interval (:math:`k=g` above). Times count from the last
+flush. Draws are functions of (key, row), so a row that occurs twice in a minibatch gets the
+same value.
 """
 
 from typing import Any, NamedTuple
@@ -47,10 +48,11 @@ import numpy as np
 from jax import lax
 
 from langevin_dqn import prng
+from langevin_dqn.optimizers.noise_scale import step_noise_variance
 
-MAX_SLEEP = 2048
+MAX_INTERVAL = 2048
 WARM_UP = 256
-#: Updates whose noise can be announced at once.
+#: Updates whose noise can be added to the sums at once.
 MAX_BLOCK = 8
 
 
@@ -61,7 +63,7 @@ class Constants(NamedTuple):
     b1: jax.Array
     b2: jax.Array
     eps: jax.Array
-    debiased_drift: bool
+    bias_correction: bool
     noisy: bool
 
 
@@ -96,7 +98,7 @@ class Rows(NamedTuple):
 
 
 class Table(NamedTuple):
-    """All rows, and each one's value as of the last copy of the target, where its time is past that."""
+    """All rows, and each one's value as of the last copy of the target, for rows that have been read since."""
 
     rows: Rows
     target: jax.Array
@@ -120,13 +122,13 @@ class Clock(NamedTuple):
 
 
 def init(values: jax.Array, target: jax.Array) -> tuple[Table, Clock]:
-    """A table of rows awake at update 0, and its clock."""
+    """A table of rows that are up to date at update 0, and its clock."""
     time, zeros = jnp.zeros(values.shape[0]), jnp.zeros_like(values)
-    clock = Clock(jnp.int32(0), jnp.float32(0), jnp.float32(-1), jnp.zeros((MAX_SLEEP + 1 + MAX_BLOCK, 2)))
+    clock = Clock(jnp.int32(0), jnp.float32(0), jnp.float32(-1), jnp.zeros((MAX_INTERVAL + 1 + MAX_BLOCK, 2)))
     return Table(Rows(time, values, time, zeros, zeros), target), clock
 
 
-def wake(constants: Constants, clock: Clock, rows: Rows, until: jax.Array, z: jax.Array | None) -> Rows:
+def advance(constants: Constants, clock: Clock, rows: Rows, until: jax.Array, z: jax.Array | None) -> Rows:
     """Bring rows to time ``until`` with one draw ``z`` each; rows already past it stay."""
     until = jnp.maximum(until, rows.time)
     steps = until - rows.time
@@ -150,7 +152,7 @@ def wake(constants: Constants, clock: Clock, rows: Rows, until: jax.Array, z: ja
 
 
 def target_of(clock: Clock, rows: Rows, target: jax.Array) -> jax.Array:
-    """What the target network sees of rows that are at the last copy or past it, given what the table noted."""
+    """What the target network sees of rows that are at the last copy or past it, given the table's ``target``."""
     return jnp.where((rows.time <= clock.sync)[:, None], rows.value, target)
 
 
@@ -165,34 +167,34 @@ def add_gradient(constants: Constants, clock: Clock, rows: Rows, gradient: jax.A
     )
 
 
-def announce(constants: Constants, clock: Clock, noise_variance: jax.Array, num_data: jax.Array, count: int) -> Clock:
-    """Sum up the noise of the next ``count`` updates, which will be made with ``num_data`` transitions, if at all."""
+def add_noise(constants: Constants, clock: Clock, noise_variance: jax.Array, num_data: jax.Array, count: int) -> Clock:
+    """Extend the sums by the next ``count`` updates, made with ``num_data`` transitions each."""
     times = clock.now + 1 + jnp.arange(count)
     alpha, _ = _step_size(constants, clock, times)
-    c = 2 * alpha * noise_variance / num_data
+    c = step_noise_variance(alpha, noise_variance, num_data)
     now = clock.now.astype(jnp.int32)
     sums = clock.noise_sums[now] + jnp.cumsum(jnp.stack([c, times * c], axis=-1), axis=0)
     return clock._replace(noise_sums=lax.dynamic_update_slice_in_dim(clock.noise_sums, sums, now + 1, axis=0))
 
 
-def tick(clock: Clock) -> Clock:
+def count_update(clock: Clock) -> Clock:
     """Count one update."""
     return clock._replace(now=clock.now + 1)
 
 
-def room(clock: Clock) -> jax.Array:
-    """Updates until a flush is due: sleeping any longer would leave what the sums are exact for."""
-    longest = jnp.where(clock.epoch < WARM_UP, 1, MAX_SLEEP)
+def updates_until_flush(clock: Clock) -> jax.Array:
+    """Updates until a flush is due; the sums are accurate up to there."""
+    longest = jnp.where(clock.epoch < WARM_UP, 1, MAX_INTERVAL)
     return longest - clock.now.astype(jnp.int32)
 
 
 def flush(constants: Constants, clock: Clock, key: jax.Array, table: Table) -> tuple[Table, Clock]:
-    """Wake every row and start the clock anew."""
-    everyone = jnp.arange(table.target.shape[0])
+    """Bring every row up to date and restart the clock."""
+    every_row = jnp.arange(table.target.shape[0])
     sync_key, now_key = jax.random.split(key)
-    rows = wake(constants, clock, table.rows, clock.sync, draw(constants, sync_key, everyone, table.rows.width))
+    rows = advance(constants, clock, table.rows, clock.sync, draw(constants, sync_key, every_row, table.rows.width))
     target = target_of(clock, rows, table.target)
-    rows = wake(constants, clock, rows, clock.now, draw(constants, now_key, everyone, rows.width))
+    rows = advance(constants, clock, rows, clock.now, draw(constants, now_key, every_row, rows.width))
     elapsed = (clock.now - rows.gradient_time)[:, None]
     rows = rows._replace(
         time=jnp.zeros_like(rows.time),
@@ -218,11 +220,11 @@ def draw(constants: Constants, key: jax.Array, index: jax.Array, width: int) -> 
 
 
 def _step_size(constants: Constants, clock: Clock, time: jax.Array) -> tuple[jax.Array, jax.Array]:
-    """α_k, and the ε that the drift sees: debiasing v is the same as shrinking ε."""
+    """α_k, and the ε that the drift sees: bias correction of v is the same as a smaller ε."""
     k = clock.epoch.astype(jnp.float32) + time
     root = jnp.sqrt(1 - _power(constants.b2, k))
     alpha = constants.learning_rate * root / (1 - _power(constants.b1, k))
-    return alpha, constants.eps * root if constants.debiased_drift else constants.eps
+    return alpha, constants.eps * root if constants.bias_correction else constants.eps
 
 
 def _root_at(constants: Constants, rows: Rows, time: jax.Array) -> jax.Array:

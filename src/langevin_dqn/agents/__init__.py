@@ -1,0 +1,6 @@
+"""Agents: the protocol, the value agent that serves the paper's four, and how they are found by name."""
+
+from langevin_dqn.agents.base import Agent, BaseAgent, Step, greedy
+from langevin_dqn.agents.value_agent import ValueAgent, ValueState, make_agent
+
+__all__ = ["Agent", "BaseAgent", "Step", "ValueAgent", "ValueState", "greedy", "make_agent"]

@@ -1,0 +1,147 @@
+"""What an agent is: six pure functions on a state, and a few with defaults.
+
+Before an episode an agent draws what to act on; then it acts, remembers and learns. The training
+loops, recording, evaluation and saved files know nothing else about it. An agent is a frozen
+dataclass that is a pytree: numbers are leaves, what decides shapes is static
+(:func:`langevin_dqn.pytrees.static`). Its state is any pytree of arrays, its memory of transitions
+included.
+"""
+
+import dataclasses
+from typing import Any, NamedTuple, Protocol, TypeVar
+
+import jax
+import jax.numpy as jnp
+
+from langevin_dqn.environments.base import Space
+from langevin_dqn.pytrees import pytree
+
+State = TypeVar("State")
+
+
+class Step(NamedTuple):
+    """One step in an environment.
+
+    Attributes:
+        obs: the observation acted on.
+        action: the action taken.
+        reward: its reward.
+        next_obs: the observation after it.
+        terminated: the episode ended there: nothing of value follows.
+        truncated: the episode was cut off there: what follows still has a value.
+    """
+
+    obs: Any
+    action: Any
+    reward: Any
+    next_obs: Any
+    terminated: Any
+    truncated: Any
+
+
+class Agent(Protocol[State]):
+    """The methods that every agent has; :class:`BaseAgent` adds the optional ones with defaults."""
+
+    @property
+    def learns_within(self) -> bool:
+        """True to learn after every step, False to learn before every episode; static."""
+        ...
+
+    def init(self, key: jax.Array, space: Space, num_actions: int, capacity: int | None) -> State:
+        """The initial state. A run makes at most ``capacity`` steps; None if that is not known."""
+        ...
+
+    def begin_episode(self, key: jax.Array, state: State) -> State:
+        """Draw what to act on in the next episode."""
+        ...
+
+    def act(self, key: jax.Array, state: State, obs: jax.Array) -> jax.Array:
+        """The action for one observation: an integer."""
+        ...
+
+    def observe(self, key: jax.Array, state: State, step: Step) -> State:
+        """Remember a step."""
+        ...
+
+    def learn(self, key: jax.Array, state: State, steps: jax.Array) -> State:
+        """Learn, for so many environment steps since the last call; the agent decides how much."""
+        ...
+
+    def describe(self) -> dict[str, Any]:
+        """What defines the agent, as JSON: part of results, of the key of stored runs and of saved files.
+
+        It has a ``version``, which the author raises when the same settings give other results.
+        """
+        ...
+
+
+class BaseAgent:
+    """Defaults of what is optional; subclasses are frozen dataclasses and are registered as pytrees."""
+
+    learns_within: Any = False
+
+    #: True where :meth:`values` without a key is exactly what the agent acts on, so that it may be recorded.
+    values_are_exact: Any = False
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        pytree(cls)
+
+    def attend(self, key: jax.Array, state: Any, obs: jax.Array) -> Any:
+        """Prepare the state for acting on ``obs``; called once before each :meth:`Agent.act`."""
+        del key, obs
+        return state
+
+    def exploit(self, key: jax.Array, state: Any, obs: jax.Array) -> jax.Array:
+        """The action in evaluation, without exploration by random actions."""
+        return self.act(key, state, obs)  # type: ignore[attr-defined]
+
+    def values(self, state: Any, obs: jax.Array, key: jax.Array | None = None) -> jax.Array:
+        """The values that the agent acts on, one per action; without a key, at their mean where they are random."""
+        raise NotImplementedError(f"{type(self).__name__} has no values")
+
+    def statistics(self, state: Any) -> dict[str, Any]:
+        """Numbers to watch, read between chunks of episodes; ``updates`` is shown in results."""
+        del state
+        return {}
+
+    def without_memory(self, state: Any) -> Any:
+        """The state without what only learning needs; enough to act on, and what a saved agent keeps."""
+        return state
+
+    def is_finite(self, state: Any) -> jax.Array:
+        """False once the agent has diverged; training then stops. By default: a NaN anywhere but in the memory."""
+        leaves = [x for x in jax.tree.leaves(self.without_memory(state)) if jnp.issubdtype(x.dtype, jnp.inexact)]
+        return ~jnp.array([jnp.isnan(x).any() for x in leaves], bool).any()
+
+    def explain_divergence(self, state: Any) -> str:
+        """Why :meth:`is_finite` became false, in a line."""
+        del state
+        return "the agent's state has a NaN"
+
+
+OPTIONAL = ("attend", "exploit", "values", "statistics", "without_memory", "is_finite", "explain_divergence")
+
+
+def completed(agent: Any) -> Any:
+    """``agent`` with the defaults of :class:`BaseAgent` for the optional methods that its class lacks.
+
+    They are added to a subclass with the same fields; the agent itself stays as it is.
+    """
+    if isinstance(agent, BaseAgent):
+        return agent
+    cls = type(agent)
+    complete = _COMPLETED.get(cls)
+    if complete is None:
+        lacking = {name: getattr(BaseAgent, name) for name in OPTIONAL if not hasattr(cls, name)}
+        lacking |= {name: getattr(BaseAgent, name) for name in ("values_are_exact",) if not hasattr(cls, name)}
+        complete = _COMPLETED[cls] = pytree(type(cls.__name__, (cls,), {"__module__": cls.__module__, **lacking}))
+    return complete(**{f.name: getattr(agent, f.name) for f in dataclasses.fields(agent) if f.init})
+
+
+_COMPLETED: dict[type, type] = {}
+
+
+def greedy(key: jax.Array, values: jax.Array) -> jax.Array:
+    """The action of the highest value, ties uniformly."""
+    return jnp.argmax(jnp.where(values == values.max(), jax.random.uniform(key, values.shape), -1.0))

@@ -1,0 +1,130 @@
+"""alg2 with a first layer whose rows are updated only when they are read.
+
+Equal in law to the dense learner, and faster where there are many rows. The mathematics is in
+:mod:`langevin_dqn.optimizers.lazy_rows`, a block of updates in ``lazy_blocks.py``.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+from jax import lax
+
+from langevin_dqn.agents.learners.lazy_blocks import learn_block, workspace
+from langevin_dqn.agents.learners.lazy_state import (
+    LazyState,
+    RowOptimizer,
+    clock_of,
+    constants_of,
+    first_clock,
+    row_of,
+)
+from langevin_dqn.agents.replay import Replay
+from langevin_dqn.agents.update import Problem, UpdateCount
+from langevin_dqn.optimizers import lazy_rows
+from langevin_dqn.optimizers.lazy_rows import Clock, Constants, Rows, Table
+from langevin_dqn.pytrees import apply_if
+
+
+@dataclass(frozen=True)
+class LazyLearner:
+    """Carries out a :class:`Problem` for the rows that are read.
+
+    Attributes:
+        problem: what to minimise.
+        block: updates that are carried out together: at most those between two copies of the target.
+    """
+
+    problem: Problem
+    block: int
+
+    def init(self, params: Any, target: Any) -> LazyState:
+        """Learn from these parameters; both arguments lead with the members."""
+        (rows, rest), (target_rows, target_rest) = params, target
+        table, clock = jax.vmap(lazy_rows.init)(rows, target_rows)
+        optimizer = RowOptimizer(
+            rest=jax.vmap(self.problem.optimizer.init)(rest),
+            clock=clock,
+            scratch=jnp.full(rows.shape[:2], -1, jnp.int32),
+        )
+        return LazyState((table, rest), (None, target_rest), optimizer, UpdateCount.zero())
+
+    def read(self, state: LazyState, member: jax.Array, obs: jax.Array, key: jax.Array | None, index: Any = None):
+        """One member's values of an observation, without prior.
+
+        The noise since the row was last read is drawn with ``key`` and not remembered; without a
+        key the row is taken at its mean.
+        """
+        del index
+        table, rest = state.params
+        constants, clock = constants_of(self.problem), clock_of(state, member)
+        if key is None:
+            key, constants = jax.random.key(0), constants._replace(noisy=False)
+        rows = table.rows.take((member, row_of(table, obs)[None]))
+        row = _advanced(constants, clock, key, rows, clock.now).value[0]
+        return self.problem.network.head(jax.tree.map(lambda x: x[member], rest), row)  # type: ignore[attr-defined]
+
+    def attend(self, key: jax.Array, state: LazyState, member: jax.Array, obs: jax.Array) -> LazyState:
+        """Bring the member's row for ``obs`` up to date, so that what it acts on is what it learns from."""
+        table, rest = state.params
+        constants, clock = constants_of(self.problem), clock_of(state, member)
+        sync_key, now_key = jax.random.split(key)
+        place = (member, row_of(table, obs)[None])
+        rows = _advanced(constants, clock, sync_key, table.rows.take(place), clock.sync)
+        target = table.target.at[place].set(lazy_rows.target_of(clock, rows, table.target[place]))
+        # What was written is read back: a compiler that may still read a table after writing to it copies it first.
+        rows = rows._replace(value=jnp.where((rows.time <= clock.sync)[:, None], target[place], rows.value))
+        rows = _advanced(constants, clock, now_key, rows, clock.now)
+        updated = table.rows._replace(
+            time=table.rows.time.at[place].set(rows.time), value=table.rows.value.at[place].set(rows.value)
+        )
+        return state._replace(params=(Table(updated, target), rest))
+
+    def dense_params(self, key: jax.Array, state: LazyState) -> Any:
+        """Every member's parameters as of now, as the network takes them."""
+        table, rest = state.params
+        constants = constants_of(self.problem)
+        keys = jax.random.split(key, self.problem.members)
+        flush = jax.vmap(lambda clock, key, table: lazy_rows.flush(constants, clock, key, table)[0])
+        return flush(state.optimizer.clock, keys, table).rows.value, rest
+
+    def learn(self, key: jax.Array, state: LazyState, replay: Replay, count: jax.Array) -> LazyState:
+        """``count`` updates, in blocks between flushes: the inner loop never checks whether a flush is due."""
+        problem, period = self.problem, self.problem.numbers["target_period"]
+
+        def block(carry):
+            done, upto, state, work = carry
+            until_copy = period - state.counter.updates % period
+            length = jnp.minimum(jnp.minimum(until_copy, upto - done), self.block)
+            return done + length, upto, *learn_block(problem, self.block, key, state, work, replay, done, length)
+
+        def between_flushes(carry):
+            done, state, work = carry
+            upto = jnp.minimum(count, done + lazy_rows.updates_until_flush(first_clock(state)))
+            *_, state, work = lax.while_loop(lambda carry: carry[0] < carry[1], block, (done, upto, state, work))
+            return upto, self._flush_if_due(jax.random.fold_in(key, count + upto), state), work
+
+        start = jnp.int32(0), state, workspace(problem, self.block, state)
+        return lax.while_loop(lambda carry: carry[0] < count, between_flushes, start)[1]
+
+    def _flush_if_due(self, key: jax.Array, state: LazyState) -> LazyState:
+        """Bring all rows up to date if it is time."""
+        constants = constants_of(self.problem)
+
+        def flush(carry):
+            table, clock = carry
+            # Draws that depend on the loop's state cannot be moved out of the loop, to every update.
+            keys = jax.random.split(jax.random.fold_in(key, clock.epoch[0]), self.problem.members)
+            return jax.vmap(lambda key, table, clock: lazy_rows.flush(constants, clock, key, table))(keys, table, clock)
+
+        table, rest = state.params
+        due = lazy_rows.updates_until_flush(first_clock(state)) <= 0
+        table, clock = apply_if(due, flush, (table, state.optimizer.clock))
+        return state._replace(params=(table, rest), optimizer=state.optimizer._replace(clock=clock))
+
+
+def _advanced(constants: Constants, clock: Clock, key: jax.Array, rows: Rows, until: jax.Array) -> Rows:
+    """A single row brought to ``until``."""
+    z = lazy_rows.draw(constants, key, jnp.zeros(1), rows.width)
+    return lazy_rows.advance(constants, clock, rows, until, z)

@@ -1,0 +1,138 @@
+"""Replay buffers on the device, one for the whole ensemble or one per member (alg3)."""
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+
+from langevin_dqn import prng
+from langevin_dqn.environments.base import Space
+from langevin_dqn.networks.base import example_observation
+
+
+class Transition(NamedTuple):
+    """What an update learns from.
+
+    Attributes:
+        obs: the observation acted on.
+        action: the action taken.
+        reward: its reward.
+        next_obs: the observation after it.
+        continues: 1, or 0 where the step terminated the episode (not where it was truncated).
+        extras: a tree that belongs to the agent: whatever it needs to remember with the transition.
+            Its leaves lead with the members that share the buffer.
+    """
+
+    obs: Any
+    action: Any
+    reward: Any
+    next_obs: Any
+    continues: Any
+    extras: Any = None
+
+
+class Replay(NamedTuple):
+    """Ring buffers: every array leads with (buffers, capacity).
+
+    Attributes:
+        data: the transitions.
+        size: transitions held, per buffer. This is |D| of alg2.
+        cursor: where the next one goes, per buffer.
+    """
+
+    data: Transition
+    size: jax.Array
+    cursor: jax.Array
+
+    @property
+    def capacity(self) -> int:
+        return self.data.action.shape[1]
+
+
+@dataclass(frozen=True)
+class Layout:
+    """How the transitions of an ensemble are kept: in one buffer for all members, or in a separate one for each."""
+
+    members: int
+    separate: bool
+
+    @property
+    def buffers(self) -> int:
+        return self.members if self.separate else 1
+
+    def init(self, space: Space, extras: Any, capacity: int) -> Replay:
+        """Empty buffers.
+
+        Args:
+            space: what is observed.
+            extras: the shapes of a transition's extras; leaves lead with the members.
+            capacity: transitions that each buffer holds.
+        """
+        obs = example_observation(space)
+        sharing = self.members // self.buffers
+
+        def empty(shape: tuple[int, ...], dtype: Any = jnp.float32) -> jax.Array:
+            return jnp.zeros((self.buffers, capacity, *shape), dtype)
+
+        data = Transition(
+            obs=empty(obs.shape, obs.dtype),
+            action=empty((), jnp.int32),
+            reward=empty(()),
+            next_obs=empty(obs.shape, obs.dtype),
+            continues=empty(()),
+            extras=jax.tree.map(lambda x: empty((sharing, *x.shape[1:]), x.dtype), extras),
+        )
+        count = jnp.zeros(self.buffers, jnp.int32)
+        return Replay(data, count, count)
+
+    def add(
+        self, key: jax.Array, replay: Replay, transition: Transition, insert: jax.Array, random_out: bool
+    ) -> Replay:
+        """Put one transition into each buffer with ``insert`` set.
+
+        Args:
+            key: chooses the place where a full buffer gives up a random transition.
+            replay: the buffers.
+            transition: one transition; the leaves of its extras lead with the members.
+            insert: one boolean per buffer.
+            random_out: give up a random transition instead of the oldest.
+        """
+        *common, extras = transition
+        per_buffer = Transition(
+            *(jnp.broadcast_to(x, (self.buffers, *jnp.shape(x))) for x in common),
+            jax.tree.map(lambda x: x.reshape(self.buffers, self.members // self.buffers, *x.shape[1:]), extras),
+        )
+        capacity = replay.capacity
+        slot = replay.cursor
+        if random_out:
+            full = replay.size == capacity
+            slot = jnp.where(full, prng.integers(key, slot.shape, jnp.int32(capacity)), slot)
+        buffers = jnp.arange(self.buffers)
+
+        def write(store, new):
+            keep = insert.reshape(-1, *[1] * (new.ndim - 1))
+            return store.at[buffers, slot].set(jnp.where(keep, new, store[buffers, slot]))
+
+        data = jax.tree.map(write, replay.data, per_buffer)
+        cursor = jnp.where(insert, (replay.cursor + 1) % capacity, replay.cursor)
+        size = jnp.where(insert, jnp.minimum(replay.size + 1, capacity), replay.size)
+        return Replay(data, size, cursor)
+
+    def sample(self, key: jax.Array, replay: Replay, batch_size: int, shared: bool) -> Transition:
+        """Minibatches drawn uniformly with replacement: leaves lead with (members, batch).
+
+        Args:
+            key: the draw.
+            replay: the buffers.
+            batch_size: transitions per member.
+            shared: give all members the same draw of places.
+        """
+        members = self.members
+        member = jnp.arange(members)[:, None]
+        buffer, part = (member, 0 * member) if self.buffers > 1 else (0 * member, member)
+        draws = prng.bits(key, (1 if shared else members, batch_size))
+        size = jnp.maximum(replay.size, 1).astype(jnp.uint32)[:, None]
+        place = jnp.broadcast_to((draws % size).astype(jnp.int32), (members, batch_size))
+        *common, extras = replay.data
+        return Transition(*(x[buffer, place] for x in common), jax.tree.map(lambda x: x[buffer, place, part], extras))

@@ -1,0 +1,1 @@
+"""Training loops: they know agents by their protocol only."""

@@ -1,0 +1,241 @@
+"""A trained agent as one file: NumPy's .npz, the state's arrays by name and a line of JSON about them.
+
+Nothing is pickled and nothing that a file names is imported, so a file from elsewhere can do no
+harm, and NumPy alone can read it.
+"""
+
+import json
+import zipfile
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from langevin_dqn import __version__, ids, keys
+from langevin_dqn.agents.registry import make_network, resolve_agent, resolve_config
+from langevin_dqn.agents.value_agent import ValueAgent, make_agent
+from langevin_dqn.config import AgentConfig
+from langevin_dqn.environments import Environment, HostEnvironment, make_env
+from langevin_dqn.environments.base import ArraySpace, FeatureSpace, IndexSpace, Space
+from langevin_dqn.errors import UserError
+from langevin_dqn.loops.evaluation import TrainedAgent
+from langevin_dqn.networks.base import describe_network
+from langevin_dqn.results import Result
+from langevin_dqn.version import ALGORITHM_VERSION
+
+_ABOUT = "about"
+_RUN = ("agent", "preset", "env", "seed", "episodes")
+_SPACES: dict[str, Any] = {space.__name__: space for space in (IndexSpace, ArraySpace, FeatureSpace)}
+
+#: The leading names of a state's arrays in files from before version 0.2, and those of now.
+_OLD_NAMES = {
+    ".params": ".learner.params",
+    ".target": ".learner.target",
+    ".optimizer": ".learner.optimizer",
+    ".updates": ".learner.counter.updates",
+    ".nonfinite_update": ".learner.counter.nonfinite_update",
+}
+
+
+@dataclass(frozen=True)
+class SavedAgent:
+    """What a file holds.
+
+    Attributes:
+        trained: the agent and the state it had learned.
+        agent: its preset's name or its id, or ``custom``.
+        preset: the variant of the paper.
+        env: id of the environment it was trained on.
+        seed: the run's seed.
+        episodes: how many it was trained for.
+        config: its configuration, or what an agent of the user's own says of itself.
+        space: what it observes.
+        num_actions: how many actions it chooses from.
+    """
+
+    trained: TrainedAgent
+    agent: str
+    preset: str
+    env: str
+    seed: int
+    episodes: int
+    config: AgentConfig | dict[str, Any]
+    space: Space
+    num_actions: int
+
+    def check_fits(self, environment: Environment | HostEnvironment, name: str) -> None:
+        """Refuse an environment with other observations or actions than the one it was trained on."""
+        if (environment.observation_space, environment.num_actions) != (self.space, self.num_actions):
+            raise UserError(
+                f"an agent of {self.env} cannot act in {name}: observations or actions differ",
+                "choose an environment of the same size",
+            )
+
+
+def save_agent(result: Result, path: str | Path) -> Path:
+    """Write the agent that ``train(..., keep_agent=True)`` left in ``result`` to a .npz file.
+
+    Args:
+        result: the run.
+        path: the file, which ends in .npz.
+
+    Example:
+        >>> import langevin_dqn, tempfile
+        >>> result = langevin_dqn.train("dqn", "probe_action", episodes=200, epsilon=0.5, keep_agent=True)
+        >>> file = langevin_dqn.save_agent(result, tempfile.mkdtemp() + "/agent.npz")
+        >>> saved = langevin_dqn.load_agent(file)
+        >>> langevin_dqn.evaluate(saved.trained, saved.env, episodes=3).tolist()
+        [1.0, 1.0, 1.0]
+    """
+    path = Path(path)
+    if result.trained is None:
+        raise UserError("the run kept no agent", "train with keep_agent=True")
+    if path.suffix != ".npz":
+        raise UserError(f"{path} does not end in .npz", "name a .npz file")
+    trained, config = result.trained, result.config
+    about = {name: getattr(result, name) for name in _RUN} | {
+        "config": config.to_dict() if isinstance(config, AgentConfig) else None,
+        "description": trained.agent.describe(),
+        "space": {"kind": type(trained.space).__name__, **asdict(trained.space)},
+        "num_actions": trained.num_actions,
+        "package": __version__,
+        "algorithm_version": ALGORITHM_VERSION,
+    }
+    arrays: dict[str, Any] = {name: np.asarray(leaf) for name, leaf in _leaves(trained.state).items()}
+    arrays[_ABOUT] = np.array(json.dumps(about))
+    unfinished = path.with_name(f".{path.name}.tmp")  # so that what was there stays until all is written
+    try:
+        with unfinished.open("wb") as file:
+            np.savez_compressed(file, **arrays)
+        unfinished.replace(path)
+    except OSError as error:
+        unfinished.unlink(missing_ok=True)
+        raise UserError(f"cannot write {path}: {error.strerror or error}", "name another file") from None
+    return path
+
+
+def load_agent(
+    path: str | Path,
+    env: str | Environment | HostEnvironment | None = None,
+    *,
+    agent: Any = None,
+    network: Any = None,
+) -> SavedAgent:
+    """Read an agent that :func:`save_agent` wrote.
+
+    Args:
+        path: the file.
+        env: the environment it was trained on; only files of version 0.1 need it, and only for
+            environments that are not named by a plain id.
+        agent: the agent, or ``python:package.module:factory``, where it was one of your own.
+        network: the network, or its id, where it was one of your own.
+    """
+    path = Path(path)
+    about, arrays = _read(path)
+    space, num_actions, settings = _observed(about, path, env)
+    config: AgentConfig | dict[str, Any] = about["description"] or {}
+    if about["config"] is not None:
+        config = AgentConfig.from_dict(about["config"])
+    if agent is not None:
+        built = resolve_agent(agent, _Observed(space, num_actions), network=network).agent
+    elif settings is not None:
+        built = make_agent(settings, make_network(network), space)
+    else:
+        raise UserError(f"{path} was saved by {about['agent']}, an agent of one's own", _name_it(about["agent"]))
+    if about["description"] is not None:
+        _check_same(path, about, built)
+    shapes = jax.eval_shape(lambda key: built.without_memory(built.init(key, space, num_actions, 1)), keys.run_key(0))
+    state = _filled(shapes, arrays, path)
+    return SavedAgent(
+        TrainedAgent(built, state, space, num_actions),
+        config=config,
+        space=space,
+        num_actions=num_actions,
+        **{name: about[name] for name in _RUN},
+    )
+
+
+@dataclass(frozen=True)
+class _Observed:
+    """What an agent needs to know of an environment."""
+
+    observation_space: Space
+    num_actions: int
+
+
+def _observed(about: dict[str, Any], path: Path, env: Any) -> tuple[Space, int, AgentConfig | None]:
+    """What the agent observes, how many actions it has, and its configuration if it is a value agent."""
+    description = about["description"]
+    if description is not None:
+        is_value_agent = description.get("agent") == "value_agent"
+        settings = AgentConfig.from_dict(description["config"]) if is_value_agent else None
+        fields = dict(about["space"])
+        space = _SPACES[fields.pop("kind")](**{k: tuple(v) if isinstance(v, list) else v for k, v in fields.items()})
+        return space, about["num_actions"], settings
+    if env is None:  # a file from before space and actions were saved
+        ids.refuse_import(about["env"], str(path), "name the same environment yourself")
+        env = about["env"]
+    environment = make_env(env) if isinstance(env, str) else env
+    try:
+        settings = resolve_config(AgentConfig.from_dict(about["config"]), environment)
+        return environment.observation_space, environment.num_actions, settings
+    finally:
+        if isinstance(env, str) and isinstance(environment, HostEnvironment):
+            environment.close()
+
+
+def _check_same(path: Path, about: dict[str, Any], built: Any) -> None:
+    """Refuse another agent or network than the one that was saved."""
+    saved, found = about["description"], json.loads(json.dumps(built.describe()))
+    if saved == found:
+        return
+    if isinstance(built, ValueAgent) and saved.get("network") != describe_network(built.network):
+        name = saved.get("network", {}).get("class", "another one")
+        raise UserError(f"{path} was saved with the network {name}", "name it with network= or --network")
+    raise UserError(f"{path} was saved by another agent or version of it", _name_it(about["agent"]))
+
+
+def _name_it(agent: str) -> str:
+    return f"name it with agent= or --agent{f' {agent}' if agent.startswith('python:') else ''}"
+
+
+def _leaves(state: Any) -> dict[str, Any]:
+    return {jax.tree_util.keystr(path): leaf for path, leaf in jax.tree_util.tree_leaves_with_path(state)}
+
+
+def _read(path: Path) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+    try:
+        with np.load(path, allow_pickle=False) as file:
+            arrays = {name: file[name] for name in file.files}
+        about = json.loads(str(arrays.pop(_ABOUT)))
+        known = {name: about[name] for name in (*_RUN, "config")}
+        later = {name: about.get(name) for name in ("description", "space", "num_actions")}
+        return known | later, arrays
+    except OSError as error:
+        raise UserError(f"cannot read {path}: {error.strerror or error}", "name a file that --save wrote") from None
+    except (ValueError, KeyError, TypeError, EOFError, zipfile.BadZipFile):
+        raise UserError(f"{path} is not a saved agent", "name a file that --save or save_agent wrote") from None
+
+
+def _filled(shapes: Any, arrays: dict[str, np.ndarray], path: Path) -> Any:
+    """The state with the file's arrays in their places, each checked for its shape."""
+    expected = {name: (leaf.shape, leaf.dtype) for name, leaf in _leaves(shapes).items()}
+    if not expected.keys() <= arrays.keys():
+        arrays = {_renamed(name): array for name, array in arrays.items()}
+    found = {name: (array.shape, array.dtype) for name, array in arrays.items()}
+    if expected != found:
+        raise UserError(
+            f"{path} does not fit this version or this environment",
+            "load it with what it was saved with, or train again",
+        )
+    return jax.tree_util.tree_map_with_path(lambda place, _: jnp.asarray(arrays[jax.tree_util.keystr(place)]), shapes)
+
+
+def _renamed(name: str) -> str:
+    for old, new in _OLD_NAMES.items():
+        if name == old or name.startswith((f"{old}.", f"{old}[")):
+            return new + name.removeprefix(old)
+    return name
