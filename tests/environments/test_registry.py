@@ -8,8 +8,8 @@ from bsuite_side import load
 
 from langevin_dqn import UserError, make_env
 from langevin_dqn.environments.base import Environment, IndexSpace
+from langevin_dqn.environments.bsuite.sweeps import SWEEPS
 from langevin_dqn.environments.registry import FACTORIES, bsuite_episodes
-from langevin_dqn.environments.sweeps import SWEEPS
 
 IDS = [f"{name}/{number}" for name, experiment in SWEEPS.items() for number in range(len(experiment.settings))]
 

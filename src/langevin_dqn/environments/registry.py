@@ -9,23 +9,23 @@ import inspect
 from collections.abc import Callable
 from typing import Any
 
-from langevin_dqn.environments import dm_env, gymnasium
-from langevin_dqn.environments.bandit import bandit
+from langevin_dqn.environments.adapters import dm_env, gymnasium
+from langevin_dqn.environments.adapters.host import HostEnvironment
+from langevin_dqn.environments.bandits.contextual_bandit import contextual_bandit
+from langevin_dqn.environments.bandits.gaussian_bandit import gaussian_bandit, linear_bandit
 from langevin_dqn.environments.base import Environment
-from langevin_dqn.environments.cartpole import cartpole, cartpole_swingup
-from langevin_dqn.environments.catch import catch
-from langevin_dqn.environments.contextual_bandit import contextual_bandit
-from langevin_dqn.environments.deep_sea import deep_sea, deep_sea_stochastic
-from langevin_dqn.environments.discounting_chain import discounting_chain
-from langevin_dqn.environments.gaussian_bandit import gaussian_bandit, linear_bandit
-from langevin_dqn.environments.host import HostEnvironment
-from langevin_dqn.environments.memory_chain import memory_len, memory_size
-from langevin_dqn.environments.mnist import mnist
-from langevin_dqn.environments.mountain_car import mountain_car
+from langevin_dqn.environments.bsuite.bandit import bandit
+from langevin_dqn.environments.bsuite.cartpole import cartpole, cartpole_swingup
+from langevin_dqn.environments.bsuite.catch import catch
+from langevin_dqn.environments.bsuite.deep_sea import deep_sea, deep_sea_stochastic
+from langevin_dqn.environments.bsuite.discounting_chain import discounting_chain
+from langevin_dqn.environments.bsuite.memory_chain import memory_len, memory_size
+from langevin_dqn.environments.bsuite.mnist import mnist
+from langevin_dqn.environments.bsuite.mountain_car import mountain_car
+from langevin_dqn.environments.bsuite.sweeps import SWEEPS
+from langevin_dqn.environments.bsuite.umbrella_chain import umbrella_distract, umbrella_length
+from langevin_dqn.environments.bsuite.wrappers import noisy, scaled
 from langevin_dqn.environments.probes import PROBES, probe
-from langevin_dqn.environments.sweeps import SWEEPS
-from langevin_dqn.environments.umbrella_chain import umbrella_distract, umbrella_length
-from langevin_dqn.environments.wrappers import noisy, scaled
 from langevin_dqn.errors import UserError, nearest, unknown
 
 Factory = Callable[..., Environment]

@@ -14,8 +14,8 @@ from bsuite.environments.cartpole import CartpoleState as BsuiteState
 from bsuite_side import FAST_COMPILE, load, play
 
 from langevin_dqn import make_env
-from langevin_dqn.environments.cartpole import CartpoleState, SwingupState
-from langevin_dqn.environments.mountain_car import CarState
+from langevin_dqn.environments.bsuite.cartpole import CartpoleState, SwingupState
+from langevin_dqn.environments.bsuite.mountain_car import CarState
 
 STATES = 4_000
 ERROR, MARGIN = 4e-6, 1e-5

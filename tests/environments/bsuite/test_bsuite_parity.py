@@ -17,7 +17,7 @@ from bsuite_side import Told, load, play
 from scipy import stats
 
 from langevin_dqn import make_env
-from langevin_dqn.environments.sweeps import SWEEPS
+from langevin_dqn.environments.bsuite.sweeps import SWEEPS
 
 EPISODES = 200
 STEP_ERROR = 2e-6

@@ -8,7 +8,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from langevin_dqn import prng
-from langevin_dqn.environments import checks
+from langevin_dqn.environments import ranges
 from langevin_dqn.environments.base import FeatureSpace, IndexSpace, Space, pytree
 
 MAX_ARMS, MAX_FEATURES = 10_000, 1_000
@@ -89,7 +89,7 @@ def linear_bandit(
     Features and weights are Gaussian, scaled so that a mean has standard deviation ``mean_std``.
     """
     _check(arms, mean_seed, mean_std, reward_noise)
-    checks.in_range("features", features, 1, MAX_FEATURES)
+    ranges.in_range("features", features, 1, MAX_FEATURES)
     draw = np.random.RandomState(mean_seed)
     rows = draw.standard_normal((arms, features))
     weight_std = mean_std / np.sqrt(features)
@@ -105,7 +105,7 @@ def _best(means: np.ndarray) -> float:
 
 
 def _check(arms: int, mean_seed: int, mean_std: float, reward_noise: float) -> None:
-    checks.in_range("arms", arms, 2, MAX_ARMS)
-    checks.in_range("mean_seed", mean_seed, 0, checks.MAX_SEED)
-    checks.positive("mean_std", mean_std)
-    checks.in_range("reward_noise", reward_noise, 0)
+    ranges.in_range("arms", arms, 2, MAX_ARMS)
+    ranges.in_range("mean_seed", mean_seed, 0, ranges.MAX_SEED)
+    ranges.positive("mean_std", mean_std)
+    ranges.in_range("reward_noise", reward_noise, 0)

@@ -8,7 +8,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from langevin_dqn import metrics
-from langevin_dqn.environments import checks
+from langevin_dqn.environments import ranges
 from langevin_dqn.environments.base import IndexSpace, pytree
 
 MIN_DEPTH, MAX_DEPTH = 2, 500
@@ -102,8 +102,8 @@ class DeepSea:
 
 def deep_sea(depth: int = 10, mapping_seed: int = DEFAULT_MAPPING_SEED, stochastic: bool = False) -> DeepSea:
     """A deep sea with bsuite's action mapping for ``mapping_seed``."""
-    checks.in_range("depth", depth, MIN_DEPTH, MAX_DEPTH)
-    checks.in_range("mapping_seed", mapping_seed, 0, checks.MAX_SEED)
+    ranges.in_range("depth", depth, MIN_DEPTH, MAX_DEPTH)
+    ranges.in_range("mapping_seed", mapping_seed, 0, ranges.MAX_SEED)
     mapping = np.random.RandomState(mapping_seed).binomial(1, 0.5, (depth, depth))
     return DeepSea(jnp.asarray(mapping, jnp.int32), depth, stochastic)
 

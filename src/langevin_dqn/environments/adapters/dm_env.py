@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from langevin_dqn.environments.adapters.host import split_settings
 from langevin_dqn.environments.base import ArraySpace, IndexSpace, Space
-from langevin_dqn.environments.host import split_settings
 from langevin_dqn.errors import UserError, nearest
 
 _FORM = "write dm:package.module:factory, for instance dm:bsuite.environments.catch:Catch"

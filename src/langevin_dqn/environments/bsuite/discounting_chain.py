@@ -7,7 +7,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from langevin_dqn.environments import checks
+from langevin_dqn.environments import ranges
 from langevin_dqn.environments.base import ArraySpace, pytree
 
 PAYS_AT = (1, 3, 10, 30, 100)
@@ -75,7 +75,7 @@ class DiscountingChain:
 
 def discounting_chain(mapping_seed: int = 0) -> DiscountingChain:
     """Rewards at five distances; chain number mapping_seed modulo 5 pays a bonus."""
-    checks.in_range("mapping_seed", mapping_seed, 0, checks.MAX_SEED)
+    ranges.in_range("mapping_seed", mapping_seed, 0, ranges.MAX_SEED)
     rewards = np.ones(len(PAYS_AT))
     rewards[mapping_seed % len(PAYS_AT)] += BONUS
     return DiscountingChain(

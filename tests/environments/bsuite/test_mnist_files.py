@@ -9,8 +9,8 @@ from bsuite.environments.mnist import MNISTBandit
 from digit_files import DIGITS, idx_bytes, random_digits, write_digits
 
 from langevin_dqn import UserError, make_env
-from langevin_dqn.environments import mnist_files
-from langevin_dqn.environments.mnist import over_255
+from langevin_dqn.environments.bsuite import mnist_files
+from langevin_dqn.environments.bsuite.mnist import over_255
 
 
 def test_pixels_are_bsuites(digits):

@@ -8,7 +8,7 @@ from typing import Any
 import jax
 
 from langevin_dqn import prng
-from langevin_dqn.environments import checks
+from langevin_dqn.environments import ranges
 from langevin_dqn.environments.base import Environment, Space, pytree
 
 
@@ -79,7 +79,7 @@ def noisy(factory: Callable[..., Environment]) -> Callable[..., Environment]:
     """A factory of the same environment with noise on its rewards."""
 
     def make(noise_scale: float = 1.0, **settings: Any) -> RewardNoise:
-        checks.in_range("noise_scale", noise_scale, 0)
+        ranges.in_range("noise_scale", noise_scale, 0)
         return RewardNoise(factory(**settings), noise_scale)
 
     return _describe(make, factory, "; noise on the rewards.")
@@ -89,7 +89,7 @@ def scaled(factory: Callable[..., Environment]) -> Callable[..., Environment]:
     """A factory of the same environment with its rewards rescaled."""
 
     def make(reward_scale: float = 1.0, **settings: Any) -> RewardScale:
-        checks.positive("reward_scale", reward_scale)
+        ranges.positive("reward_scale", reward_scale)
         return RewardScale(factory(**settings), reward_scale)
 
     return _describe(make, factory, "; rewards rescaled.")

@@ -1,8 +1,8 @@
 """Our environments for anyone's agents: ``gymnasium.make("langevin_dqn/DeepSea-v0", depth=10)``.
 
 Importing this module registers an id for each name of the registry. Gymnasium has no plugins,
-so say ``import langevin_dqn.environments.as_gymnasium`` first, or give it the module within the
-id: ``"langevin_dqn.environments.as_gymnasium:langevin_dqn/DeepSea-v0"``.
+so say ``import langevin_dqn.environments.adapters.as_gymnasium`` first, or give it the module within the
+id: ``"langevin_dqn.environments.adapters.as_gymnasium:langevin_dqn/DeepSea-v0"``.
 """
 
 from functools import partial
@@ -99,6 +99,6 @@ def _step(_classes: tuple[type, ...], env: Environment, key: jax.Array, state: A
 for _name in FACTORIES:
     gymnasium.register(
         f"langevin_dqn/{_name.title().replace('_', '')}-v0",
-        entry_point="langevin_dqn.environments.as_gymnasium:GymnasiumEnv",
+        entry_point="langevin_dqn.environments.adapters.as_gymnasium:GymnasiumEnv",
         kwargs={"env": _name},
     )

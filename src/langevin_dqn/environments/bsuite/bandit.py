@@ -7,7 +7,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from langevin_dqn.environments import checks
+from langevin_dqn.environments import ranges
 from langevin_dqn.environments.base import IndexSpace, pytree
 
 
@@ -61,7 +61,7 @@ class Bandit:
 
 def bandit(mapping_seed: int = 0, num_actions: int = 11) -> Bandit:
     """A bandit with rewards from 0 to 1; the seed decides which arm pays what."""
-    checks.in_range("mapping_seed", mapping_seed, 0, checks.MAX_SEED)
-    checks.in_range("num_actions", num_actions, 2, 10_000)
+    ranges.in_range("mapping_seed", mapping_seed, 0, ranges.MAX_SEED)
+    ranges.in_range("num_actions", num_actions, 2, 10_000)
     order = np.random.RandomState(mapping_seed).choice(num_actions, size=num_actions, replace=False)
     return Bandit(jnp.asarray(np.linspace(0, 1, num_actions)[order], jnp.float32))

@@ -8,9 +8,9 @@ import jax.numpy as jnp
 import numpy as np
 
 from langevin_dqn import prng
-from langevin_dqn.environments import checks
+from langevin_dqn.environments import ranges
+from langevin_dqn.environments.bandits.gaussian_bandit import MAX_ARMS, MAX_FEATURES
 from langevin_dqn.environments.base import ArraySpace, pytree
-from langevin_dqn.environments.gaussian_bandit import MAX_ARMS, MAX_FEATURES
 
 
 class ContextState(NamedTuple):
@@ -81,12 +81,12 @@ def contextual_bandit(
     Its weights are Gaussian, scaled so that a mean has standard deviation ``mean_std`` over
     contexts and teachers.
     """
-    checks.in_range("arms", arms, 2, MAX_ARMS)
-    checks.in_range("features", features, 1, MAX_FEATURES)
-    checks.in_range("units", units, 1, MAX_FEATURES)
-    checks.in_range("mean_seed", mean_seed, 0, checks.MAX_SEED)
-    checks.positive("mean_std", mean_std)
-    checks.in_range("reward_noise", reward_noise, 0)
+    ranges.in_range("arms", arms, 2, MAX_ARMS)
+    ranges.in_range("features", features, 1, MAX_FEATURES)
+    ranges.in_range("units", units, 1, MAX_FEATURES)
+    ranges.in_range("mean_seed", mean_seed, 0, ranges.MAX_SEED)
+    ranges.positive("mean_std", mean_std)
+    ranges.in_range("reward_noise", reward_noise, 0)
     draw = np.random.RandomState(mean_seed)
     first = draw.standard_normal((features, units)) / np.sqrt(features)
     second = mean_std * draw.standard_normal((units, arms)) * np.sqrt(2 / units)  # a ReLU halves the square

@@ -16,7 +16,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from langevin_dqn.environments import checks
+from langevin_dqn.environments import ranges
 from langevin_dqn.environments.base import ArraySpace, pytree
 
 MASS_CART, MASS_POLE, LENGTH, FORCE, GRAVITY = 1.0, 0.1, 0.5, 10.0, 9.8
@@ -235,7 +235,7 @@ def cartpole_swingup(
 ) -> CartpoleSwingup:
     """Swing up a pole that hangs from a cart."""
     _check(x_threshold, timescale, max_time, init_range)
-    checks.in_range("move_cost", move_cost, 0)
+    ranges.in_range("move_cost", move_cost, 0)
     return CartpoleSwingup(
         clock=clock(timescale, max_time),
         timescale=timescale,
@@ -249,7 +249,7 @@ def cartpole_swingup(
 
 
 def _check(x_threshold: float, timescale: float, max_time: float, init_range: float) -> None:
-    checks.positive("x_threshold", x_threshold)
-    checks.positive("timescale", timescale)
-    checks.in_range("max_time", max_time, timescale, timescale * MAX_STEPS)
-    checks.in_range("init_range", init_range, 0)
+    ranges.positive("x_threshold", x_threshold)
+    ranges.positive("timescale", timescale)
+    ranges.in_range("max_time", max_time, timescale, timescale * MAX_STEPS)
+    ranges.in_range("init_range", init_range, 0)

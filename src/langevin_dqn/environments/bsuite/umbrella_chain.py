@@ -8,7 +8,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from langevin_dqn import prng
-from langevin_dqn.environments import checks
+from langevin_dqn.environments import ranges
 from langevin_dqn.environments.base import ArraySpace, pytree
 
 
@@ -81,8 +81,8 @@ class UmbrellaChain:
 
 
 def _umbrella_chain(length: int, distractors: int) -> UmbrellaChain:
-    checks.in_range("chain_length", length, 1, 10_000)
-    checks.in_range("n_distractor", distractors, 0, 10_000)
+    ranges.in_range("chain_length", length, 1, 10_000)
+    ranges.in_range("n_distractor", distractors, 0, 10_000)
     return UmbrellaChain(jnp.asarray(1 - np.arange(length + 1) / length, jnp.float32), distractors)
 
 

@@ -8,7 +8,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from langevin_dqn import prng
-from langevin_dqn.environments import checks
+from langevin_dqn.environments import ranges
 from langevin_dqn.environments.base import ArraySpace, pytree
 
 
@@ -83,8 +83,8 @@ class MemoryChain:
 
 
 def _memory_chain(length: int, num_bits: int) -> MemoryChain:
-    checks.in_range("memory_length", length, 1, 10_000)
-    checks.in_range("num_bits", num_bits, 1, 10_000)
+    ranges.in_range("memory_length", length, 1, 10_000)
+    ranges.in_range("num_bits", num_bits, 1, 10_000)
     return MemoryChain(jnp.asarray(1 - np.arange(length + 1) / length, jnp.float32), num_bits)
 
 

@@ -11,8 +11,8 @@ import pytest
 from scipy import stats
 
 from langevin_dqn import UserError, make_env, prng, train
-from langevin_dqn.environments.bandit import Bandit
 from langevin_dqn.environments.base import ArraySpace, Environment, FeatureSpace, IndexSpace
+from langevin_dqn.environments.bsuite.bandit import Bandit
 
 LEVEL, PULLS = 1e-4, 5_000
 KNOWN = ("bandit:arms=4,reward_noise=0.5", "linear_bandit:arms=6,features=3,reward_noise=2")

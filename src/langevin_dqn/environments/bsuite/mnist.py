@@ -8,8 +8,9 @@ import jax.numpy as jnp
 import numpy as np
 
 from langevin_dqn import prng
-from langevin_dqn.environments import checks, mnist_files
+from langevin_dqn.environments import ranges
 from langevin_dqn.environments.base import ArraySpace, pytree
+from langevin_dqn.environments.bsuite import mnist_files
 from langevin_dqn.errors import UserError
 
 
@@ -85,7 +86,7 @@ def _outcome(right: jax.Array) -> jax.Array:
 
 def mnist(fraction: float = 1.0, folder: str = "") -> Mnist:
     """Name the digit on an image of the training set, of which the first fraction is used."""
-    checks.in_range("fraction", fraction, 0, 1)
+    ranges.in_range("fraction", fraction, 0, 1)
     images, labels = mnist_files.load(folder)
     count = int(fraction * len(labels))
     if count == 0:

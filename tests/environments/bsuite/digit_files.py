@@ -4,7 +4,7 @@ import gzip
 
 import numpy as np
 
-from langevin_dqn.environments import mnist_files
+from langevin_dqn.environments.bsuite import mnist_files
 
 DIGITS = 300
 

@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
+from langevin_dqn.environments.adapters.host import split_settings
 from langevin_dqn.environments.base import ArraySpace, IndexSpace, Space
-from langevin_dqn.environments.host import split_settings
 from langevin_dqn.errors import UserError, nearest
 
-_WRAP = "wrap the environment and pass langevin_dqn.environments.gymnasium.GymnasiumEnvironment(env) to train"
+_WRAP = "wrap the environment and pass langevin_dqn.environments.adapters.gymnasium.GymnasiumEnvironment(env) to train"
 
 
 def make(text: str) -> "GymnasiumEnvironment":

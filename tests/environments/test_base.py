@@ -11,8 +11,8 @@ import pytest
 import langevin_dqn
 from langevin_dqn import compiled_training, evaluation
 from langevin_dqn.environments.base import IndexSpace, classes_of, pytree
+from langevin_dqn.environments.bsuite.wrappers import RewardNoise, RewardScale
 from langevin_dqn.environments.registry import FACTORIES, make_env
-from langevin_dqn.environments.wrappers import RewardNoise, RewardScale
 
 NAMES = [name for name in FACTORIES if not name.startswith("mnist")]
 
@@ -103,7 +103,7 @@ def test_programs_are_told_the_classes_of_a_users_environment(monkeypatch):
 
         monkeypatch.setattr(module, name, call)
 
-    as_gymnasium = pytest.importorskip("langevin_dqn.environments.as_gymnasium")
+    as_gymnasium = pytest.importorskip("langevin_dqn.environments.adapters.as_gymnasium")
     for program in (
         (compiled_training, "begin", -1),
         (compiled_training, "run_chunk", -1),

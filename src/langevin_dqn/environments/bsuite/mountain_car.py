@@ -7,7 +7,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from langevin_dqn.environments import checks
+from langevin_dqn.environments import ranges
 from langevin_dqn.environments.base import ArraySpace, pytree
 
 MIN_POSITION, MAX_POSITION, GOAL = np.float32(-1.2), np.float32(0.6), np.float32(0.5)
@@ -76,5 +76,5 @@ class MountainCar:
 
 def mountain_car(max_steps: int = 1000) -> MountainCar:
     """Rock a car out of a valley."""
-    checks.in_range("max_steps", max_steps, 1, 100_000)
+    ranges.in_range("max_steps", max_steps, 1, 100_000)
     return MountainCar(jnp.asarray(np.arange(max_steps + 1) / max_steps, jnp.float32))

@@ -7,7 +7,7 @@ import jax
 import jax.numpy as jnp
 
 from langevin_dqn import prng
-from langevin_dqn.environments import checks
+from langevin_dqn.environments import ranges
 from langevin_dqn.environments.base import ArraySpace, IndexSpace, Space, pytree
 
 
@@ -92,6 +92,6 @@ class Catch:
 
 def catch(rows: int = 10, columns: int = 5, index: bool = False) -> Catch:
     """Move a paddle under a falling ball."""
-    checks.in_range("rows", rows, 2, 1000)
-    checks.in_range("columns", columns, 1, 1000)
+    ranges.in_range("rows", rows, 2, 1000)
+    ranges.in_range("columns", columns, 1, 1000)
     return Catch(rows, columns, index)

@@ -12,7 +12,7 @@ from gymnasium import spaces
 import langevin_dqn
 from langevin_dqn import UserError, make_env
 from langevin_dqn.environments import ArraySpace, HostEnvironment, IndexSpace
-from langevin_dqn.environments.gymnasium import GymnasiumEnvironment
+from langevin_dqn.environments.adapters.gymnasium import GymnasiumEnvironment
 
 SMALL = {"hidden": (8,), "batch_size": 32, "update_timing": "within"}
 

@@ -9,7 +9,7 @@ import pytest
 from gymnasium.utils.env_checker import check_env
 
 from langevin_dqn import UserError, make_env
-from langevin_dqn.environments.as_gymnasium import GymnasiumEnv
+from langevin_dqn.environments.adapters.as_gymnasium import GymnasiumEnv
 from langevin_dqn.environments.registry import FACTORIES
 
 ID = "langevin_dqn/DeepSea-v0"

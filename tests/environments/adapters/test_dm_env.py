@@ -11,12 +11,12 @@ from dm_env import specs
 import langevin_dqn
 from langevin_dqn import UserError, make_env
 from langevin_dqn.environments import ArraySpace, IndexSpace
-from langevin_dqn.environments.dm_env import DmEnvironment
+from langevin_dqn.environments.adapters.dm_env import DmEnvironment
 
 pytestmark = pytest.mark.usefixtures("quick_compilation")
 
 BSUITES = "dm:bsuite.environments.deep_sea:DeepSea:size=5,mapping_seed=42"
-OURS = "gym:langevin_dqn.environments.as_gymnasium:langevin_dqn/DeepSea-v0:depth=5"
+OURS = "gym:langevin_dqn.environments.adapters.as_gymnasium:langevin_dqn/DeepSea-v0:depth=5"
 
 
 class Constant(dm_env.Environment):
