@@ -25,9 +25,9 @@ import numpy as np
 from langevin_dqn import compiled_training, machine, prng
 from langevin_dqn.agent import Agent, AgentState, make_agent
 from langevin_dqn.config import parse_assignment
-from langevin_dqn.environments.base import classes_of
 from langevin_dqn.environments.bsuite.deep_sea import deep_sea
 from langevin_dqn.presets import preset
+from langevin_dqn.pytrees import classes_of
 from langevin_dqn.schedule import Schedule
 
 _NEVER = np.iinfo(np.int32).max

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from langevin_dqn.agent import Agent, AgentState, make_agent
     from langevin_dqn.checkpoint import SavedAgent, load_agent, save_agent
     from langevin_dqn.config import AgentConfig
-    from langevin_dqn.environments import make_env
+    from langevin_dqn.environments import make_env, register_env
     from langevin_dqn.errors import UserError
     from langevin_dqn.evaluation import Trained, evaluate
     from langevin_dqn.insight.posterior import langevin_monte_carlo, sample_posterior
@@ -41,6 +41,7 @@ _HOME = {
     "load_results": "store",
     "polynomial_decay": "optimizers",
     "preset": "presets",
+    "register_env": "environments",
     "Result": "results",
     "sample_posterior": "insight.posterior",
     "train": "training",
@@ -64,6 +65,7 @@ __all__ = [
     "make_env",
     "polynomial_decay",
     "preset",
+    "register_env",
     "sample_posterior",
     "save_agent",
     "train",

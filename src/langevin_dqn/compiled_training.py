@@ -14,7 +14,7 @@ from langevin_dqn import recording
 from langevin_dqn import schedule as schedules
 from langevin_dqn.agent import Agent, AgentState
 from langevin_dqn.environments import Environment
-from langevin_dqn.environments.base import classes_of
+from langevin_dqn.pytrees import classes_of
 from langevin_dqn.recording import Recorder
 from langevin_dqn.replay import Replay
 from langevin_dqn.results import Snapshot
@@ -113,7 +113,8 @@ def begin(
     _classes: tuple[type, ...] = (),
 ) -> Carry:
     space, actions = environment.observation_space, environment.num_actions
-    most = episodes * environment.max_steps
+    longest = environment.max_steps
+    most = np.iinfo(np.int32).max if longest is None else episodes * longest
     measures = jax.eval_shape(lambda: environment.measure(environment.reset(key)[0]))
     return Carry(
         state=agent.init(jax.random.fold_in(key, 0), space, actions),

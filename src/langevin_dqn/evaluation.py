@@ -11,8 +11,8 @@ from jax import lax
 from langevin_dqn import prng
 from langevin_dqn.agent import Agent, AgentState, greedy
 from langevin_dqn.environments import Environment, HostEnvironment, make_env
-from langevin_dqn.environments.base import classes_of
 from langevin_dqn.errors import UserError
+from langevin_dqn.pytrees import classes_of
 
 
 @jax.tree_util.register_dataclass

@@ -9,6 +9,7 @@ import pytest
 from gymnasium.utils.env_checker import check_env
 
 from langevin_dqn import UserError, make_env
+from langevin_dqn.environments.adapters import as_gymnasium
 from langevin_dqn.environments.adapters.as_gymnasium import GymnasiumEnv
 from langevin_dqn.environments.registry import FACTORIES
 
@@ -78,3 +79,11 @@ def test_any_id_or_environment():
 def test_mistakes(env, settings):
     with pytest.raises(UserError):
         GymnasiumEnv(env, **settings)
+
+
+def test_environments_of_different_classes_have_programs_of_their_own():
+    """JAX may take two classes with like fields for the same structure."""
+    one, other = make_env("bandit_noise"), make_env("bandit_scale")
+    for program in (as_gymnasium.RESET, as_gymnasium.STEP):
+        assert program.compiled_for(one) is not program.compiled_for(other)
+        assert program.compiled_for(one) is program.compiled_for(make_env("bandit_noise/3"))

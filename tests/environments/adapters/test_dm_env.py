@@ -10,8 +10,7 @@ from dm_env import specs
 
 import langevin_dqn
 from langevin_dqn import UserError, make_env
-from langevin_dqn.environments import ArraySpace, IndexSpace
-from langevin_dqn.environments.adapters.dm_env import DmEnvironment
+from langevin_dqn.environments import ArraySpace, DmEnvironment, IndexSpace
 
 pytestmark = pytest.mark.usefixtures("quick_compilation")
 
@@ -66,6 +65,7 @@ def test_the_last_discount_says_how_it_ended(discount, ends):
     assert [env.step(0)[2:] for _ in range(3)] == [(False, False), (False, False), ends]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("discount", "value"), [(1.0, 1 / (1 - 0.5)), (0.0, 1 / (1 - 0.5 * 2 / 3))])
 def test_a_truncated_step_still_bootstraps(discount, value):
     """As through Gymnasium: V = 1 + γV, or V = 1 + γ(2/3)V where every third step terminates. γ = 0.5."""
@@ -101,6 +101,7 @@ def test_bsuites_deep_sea_shows_what_ours_shows():
             ended = any(ends)
 
 
+@pytest.mark.slow
 def test_an_agent_learns_the_same_in_bsuites_deep_sea_and_ours():
     settings = {"seed": 1, "episodes": 60, "epsilon": 0.5, "hidden": (8,), "batch_size": 16, "buffer_size": 100}
     theirs, ours = (langevin_dqn.train("dqn", env, **settings) for env in (BSUITES, OURS))
@@ -130,8 +131,10 @@ def test_pixels_stay_bytes():
 @pytest.mark.parametrize(
     ("env_id", "words"),
     [
-        ("dm:", "does not name a factory"),
-        ("dm:bsuite.environments.catch", "does not name a factory"),
+        ("dm:", "does not name an object"),
+        ("dm:bsuite.environments.catch", "does not name an object"),
+        ("dm:bsuite.sweep:SWEEP", "not callable"),
+        ("dm:builtins:str", "dm_env.Environment"),
         ("dm:no.such.module:factory", "cannot import 'no.such.module'"),
         ("dm:bsuite.environments.catch:Cach", "did you mean 'Catch'?"),
         ("dm:bsuite.environments.catch:Catch:colour=red", "colour"),

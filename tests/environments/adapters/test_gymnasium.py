@@ -11,8 +11,7 @@ from gymnasium import spaces
 
 import langevin_dqn
 from langevin_dqn import UserError, make_env
-from langevin_dqn.environments import ArraySpace, HostEnvironment, IndexSpace
-from langevin_dqn.environments.adapters.gymnasium import GymnasiumEnvironment
+from langevin_dqn.environments import ArraySpace, GymnasiumEnvironment, HostEnvironment, IndexSpace
 
 SMALL = {"hidden": (8,), "batch_size": 32, "update_timing": "within"}
 
@@ -209,6 +208,7 @@ class BrightSide(gymnasium.Env):
         return np.zeros((8, 8, 1), np.uint8), float(action == self.side), True, False, {}
 
 
+@pytest.mark.slow
 def test_learning_from_pictures():
     env = GymnasiumEnvironment(BrightSide())
     result = langevin_dqn.train("dqn", env, steps=400, epsilon=0.1, min_replay_size=32, keep_agent=True, **SMALL)

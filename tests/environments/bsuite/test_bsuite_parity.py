@@ -1,6 +1,8 @@
-"""Every experiment against bsuite's own: 200 episodes of random actions, three settings each.
+"""Every experiment against bsuite's own, with random actions: a few episodes of one setting of each.
 
-bsuite is told what we drew (its generator is replaced), so that everything else must be equal:
+With the slow tests, 200 episodes of three settings.
+
+bsuite is given what we drew (its generator is replaced), so that everything else must be equal:
 pictures, rewards, ends, and what it logs. ``test_bsuite_laws.py`` tests the draws themselves.
 
 Cart, pole and car move in float32 here and in float64 there, so bsuite is put into our state
@@ -19,7 +21,7 @@ from scipy import stats
 from langevin_dqn import make_env
 from langevin_dqn.environments.bsuite.sweeps import SWEEPS
 
-EPISODES = 200
+EPISODES, ALL_EPISODES = 8, 200
 STEP_ERROR = 2e-6
 ONE_UNIT = 1.2e-7
 LEVEL = 1e-4
@@ -32,13 +34,16 @@ def settings_of(name):
     return [f"{name}/{number}" for number in (0, count // 2, count - 1)]
 
 
-IDS = [env_id for name in SWEEPS for env_id in settings_of(name)]
+CASES = [
+    *((settings_of(name)[1], EPISODES) for name in SWEEPS),
+    *(pytest.param(env_id, ALL_EPISODES, marks=pytest.mark.slow) for name in SWEEPS for env_id in settings_of(name)),
+]
 
 
-def actions_for(env, env_id):
+def actions_for(env, env_id, episodes):
     """Random actions; in every other episode each is held for a while, so that cars and carts get somewhere."""
     random = np.random.default_rng(len(env_id))
-    shape = EPISODES, env.max_steps
+    shape = episodes, env.max_steps
     actions = random.integers(0, env.num_actions, shape)
     held = np.repeat(actions, 25, axis=1)[:, : env.max_steps]
     actions[1::2] = held[1::2]
@@ -124,12 +129,12 @@ def _rows(states, length):
     return [type(states)(*(column[i] for column in columns)) for i in range(length)]
 
 
-@pytest.mark.parametrize("env_id", IDS)
+@pytest.mark.parametrize(("env_id", "episodes"), CASES)
 @pytest.mark.usefixtures("digits")
-def test_every_step_is_bsuites(env_id):
+def test_every_step_is_bsuites(env_id, episodes):
     name = env_id.split("/")[0]
     env, follower = make_env(env_id), Follower(env_id)
-    actions = actions_for(env, env_id)
+    actions = actions_for(env, env_id, episodes)
     played = play(env, 1, actions)
     assert played.pictures.dtype == played.rewards.dtype == np.float32
     assert not played.truncated.any(), "bsuite has terminations only"

@@ -13,7 +13,8 @@ from scipy import stats
 
 from langevin_dqn import UserError, make_env
 
-DEPTHS = range(2, 51)
+QUICK_DEPTHS = (2, 7, 50)
+DEPTHS = [depth if depth in QUICK_DEPTHS else pytest.param(depth, marks=pytest.mark.slow) for depth in range(2, 51)]
 MAPPING_SEEDS = [int(s) for s in np.random.default_rng(2021).integers(0, 2**31, 20)]
 EPISODES = 6
 

@@ -1,11 +1,10 @@
-"""Our environments for anyone's agents: ``gymnasium.make("langevin_dqn/DeepSea-v0", depth=10)``.
+"""Our environments for agents of other libraries: ``gymnasium.make("langevin_dqn/DeepSea-v0", depth=10)``.
 
-Importing this module registers an id for each name of the registry. Gymnasium has no plugins,
-so say ``import langevin_dqn.environments.adapters.as_gymnasium`` first, or give it the module within the
-id: ``"langevin_dqn.environments.adapters.as_gymnasium:langevin_dqn/DeepSea-v0"``.
+Importing this module registers an id for each name of the registry. Gymnasium does not load
+plugins by itself: ``import langevin_dqn.environments.adapters.as_gymnasium`` first, or name the module
+in the id: ``"langevin_dqn.environments.adapters.as_gymnasium:langevin_dqn/DeepSea-v0"``.
 """
 
-from functools import partial
 from typing import Any
 
 import gymnasium
@@ -14,9 +13,11 @@ import numpy as np
 from gymnasium import spaces
 
 from langevin_dqn import prng
-from langevin_dqn.environments.base import Environment, IndexSpace, classes_of
-from langevin_dqn.environments.registry import FACTORIES, make_env
+from langevin_dqn.environments.adapters.host import HostEnvironment
+from langevin_dqn.environments.base import Environment, IndexSpace
+from langevin_dqn.environments.registry import FACTORIES, make_env, make_named
 from langevin_dqn.errors import UserError
+from langevin_dqn.pytrees import Program
 
 
 class GymnasiumEnv(gymnasium.Env):
@@ -25,8 +26,8 @@ class GymnasiumEnv(gymnasium.Env):
     Args:
         env: an id such as ``deep_sea:depth=10`` or ``deep_sea/3``, or an environment.
         observation: ``dense``, the array bsuite shows, or ``index``, where states are finite. The
-            index after the last (bsuite's blank picture) is what is seen when an episode is over.
-        render_mode: only None; there is nothing to see.
+            index after the last (bsuite's blank picture) is observed when an episode is over.
+        render_mode: only None; rendering is not supported.
         **settings: the factory's, where ``env`` is a bare name.
     """
 
@@ -36,13 +37,13 @@ class GymnasiumEnv(gymnasium.Env):
         self, env: str | Environment, observation: str = "dense", render_mode: str | None = None, **settings: Any
     ):
         self._env: Environment = _make(env, settings)
-        self._classes = classes_of(self._env)
+        self._reset, self._step = RESET.compiled_for(self._env), STEP.compiled_for(self._env)
         self._is_dense = observation == "dense"
         self.render_mode = render_mode
         space = self._env.observation_space
         is_index = isinstance(space, IndexSpace)
         if observation not in ("dense", "index") or (observation == "index" and not is_index):
-            raise UserError(f"observation={observation!r} is not possible here", "use dense")
+            raise UserError(f"observation={observation!r} is not available for this environment", "use dense")
         self.action_space = spaces.Discrete(self._env.num_actions)
         if isinstance(space, IndexSpace) and not self._is_dense:
             self.observation_space: spaces.Space = spaces.Discrete(space.n + 1)
@@ -55,13 +56,13 @@ class GymnasiumEnv(gymnasium.Env):
         super().reset(seed=seed, options=options)
         self._key = _key(int(self.np_random.integers(2**32)))
         self._steps = 0
-        self._state, obs, dense = _reset(self._classes, self._env, self._key)
+        self._state, obs, dense = self._reset(self._env, self._key)
         return self._show(obs, dense), {}
 
     def step(self, action: Any):
         self._steps += 1
         key = jax.random.fold_in(self._key, self._steps)
-        outcome = _step(self._classes, self._env, key, self._state, np.int32(action))
+        outcome = self._step(self._env, key, self._state, np.int32(action))
         self._state, obs, reward, terminated, truncated, dense = outcome
         return self._show(obs, dense), float(reward), bool(terminated), bool(truncated), {}
 
@@ -72,29 +73,30 @@ class GymnasiumEnv(gymnasium.Env):
 def _make(env: str | Environment, settings: dict[str, Any]) -> Environment:
     if not settings:
         made = make_env(env) if isinstance(env, str) else env
-        if not isinstance(made, Environment):
-            raise UserError(f"{env} is not one of our environments", "langevin-dqn list tells which are")
-        return made
-    if not isinstance(env, str) or env not in FACTORIES:
+    elif isinstance(env, str) and env in FACTORIES:
+        made = make_named(env, settings)
+    else:
         raise UserError(f"{env} takes no settings", "give the name alone, and its settings as keywords")
-    return FACTORIES[env](**settings)
+    if isinstance(made, HostEnvironment):
+        raise UserError(f"{env} is not a JAX environment", "langevin-dqn list shows the JAX environments")
+    return made
 
 
 def _key(seed: int) -> jax.Array:
     return jax.random.key(np.uint32(seed), impl=prng.PRNG)
 
 
-@partial(jax.jit, static_argnums=0)
-def _reset(_classes: tuple[type, ...], env: Environment, key: jax.Array):
+def _reset(env: Environment, key: jax.Array):
     state, obs = env.reset(key)
     return state, obs, env.dense(obs)
 
 
-@partial(jax.jit, static_argnums=0)
-def _step(_classes: tuple[type, ...], env: Environment, key: jax.Array, state: Any, action: Any):
+def _step(env: Environment, key: jax.Array, state: Any, action: Any):
     state, obs, reward, terminated, truncated = env.step(key, state, action)
     return state, obs, reward, terminated, truncated, env.dense(obs)
 
+
+RESET, STEP = Program(_reset), Program(_step)
 
 for _name in FACTORIES:
     gymnasium.register(

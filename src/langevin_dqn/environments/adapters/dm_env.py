@@ -2,16 +2,14 @@
 
 import inspect
 from collections.abc import Callable
-from importlib import import_module
 from typing import Any
 
 import numpy as np
 
-from langevin_dqn.environments.adapters.host import split_settings
 from langevin_dqn.environments.base import ArraySpace, IndexSpace, Space
-from langevin_dqn.errors import UserError, nearest
-
-_FORM = "write dm:package.module:factory, for instance dm:bsuite.environments.catch:Catch"
+from langevin_dqn.environments.settings import literal, split_settings
+from langevin_dqn.errors import UserError, brief
+from langevin_dqn.ids import import_object
 
 
 def make(text: str) -> "DmEnvironment":
@@ -21,24 +19,16 @@ def make(text: str) -> "DmEnvironment":
     except ImportError:
         raise UserError("dm_env is not installed", "pip install 'langevin-dqn[dm]'") from None
     path, settings = split_settings(text)
-    module_name, colon, name = path.partition(":")
-    if not (module_name and colon and name):
-        raise UserError(f"dm:{text} does not name a factory", _FORM)
-    try:
-        module = import_module(module_name)
-    except ImportError as error:
-        raise UserError(f"cannot import {module_name!r}: {error}", _FORM) from None
-    factory = getattr(module, name, None)
+    factory = import_object(path, "dm")
     if not callable(factory):
-        raise UserError(f"{module_name} has no factory {name!r}", nearest(name, _public(module)))
+        raise UserError(f"dm:{path} is not callable: {brief(factory)}", "name a function or a class that makes one")
     try:
-        return DmEnvironment(factory, **settings)
+        return DmEnvironment(factory, **{key: literal(value) for key, value in settings.items()})
     except UserError:
         raise
     except Exception as error:  # a factory may raise anything
-        reason = (str(error).splitlines() or [type(error).__name__])[0]
-        hint = "check its settings: dm:package.module:factory:size=10"
-        raise UserError(f"{path} cannot be called: {reason}", hint) from error
+        hint = f"it must make a dm_env.Environment; check its settings: dm:{path}:size=10"
+        raise UserError(f"dm:{path} cannot be made: {brief(error)}", hint) from error
 
 
 class DmEnvironment:
@@ -107,7 +97,3 @@ def _translate(spec: Any) -> Space:
     raise UserError(
         f"observations {spec} are not supported".replace("\n", " "), "the factory can wrap it: one array of numbers"
     )
-
-
-def _public(module: Any) -> list[str]:
-    return [name for name, value in vars(module).items() if callable(value) and not name.startswith("_")]

@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from langevin_dqn.environments.adapters.host import split_settings
 from langevin_dqn.environments.base import ArraySpace, IndexSpace, Space
-from langevin_dqn.errors import UserError, nearest
+from langevin_dqn.environments.settings import literal, split_settings
+from langevin_dqn.errors import UserError, brief, nearest
 
-_WRAP = "wrap the environment and pass langevin_dqn.environments.adapters.gymnasium.GymnasiumEnvironment(env) to train"
+_WRAP = "wrap the environment and pass langevin_dqn.environments.GymnasiumEnvironment(env) to train"
 
 
 def make(text: str) -> "GymnasiumEnvironment":
@@ -23,21 +23,20 @@ def make(text: str) -> "GymnasiumEnvironment":
         raise UserError("gymnasium is not installed", "pip install 'langevin-dqn[gym]'") from None
     name, settings = split_settings(text)
     try:
-        return GymnasiumEnvironment(gymnasium.make(name, **settings))
+        return GymnasiumEnvironment(gymnasium.make(name, **{key: literal(value) for key, value in settings.items()}))
     except UserError:
         raise
     except Exception as error:  # an environment's constructor may raise anything
         if isinstance(error, gymnasium.error.Error) and name.rpartition(":")[2] not in gymnasium.registry:
             raise _unknown(name, gymnasium.registry) from None
-        reason = (str(error).splitlines() or [type(error).__name__])[0]
-        hint = "check its settings and what it needs installed"
-        raise UserError(f"Gymnasium cannot make {name!r}: {reason}", hint) from error
+        hint = "check its settings and whether the packages it needs are installed"
+        raise UserError(f"Gymnasium cannot make {name!r}: {brief(error)}", hint) from error
 
 
 def _unknown(name: str, registry: Iterable[str]) -> UserError:
     hint = nearest(name, registry)
     if not hint.startswith("did you mean"):  # Gymnasium has too many to name
-        hint = "python -c 'import gymnasium; gymnasium.pprint_registry()' lists what there is"
+        hint = "python -c 'import gymnasium; gymnasium.pprint_registry()' lists its environments"
     return UserError(f"Gymnasium has no environment {name!r}", hint)
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from langevin_dqn import prng
 from langevin_dqn.environments import ranges
 from langevin_dqn.environments.bandits.gaussian_bandit import MAX_ARMS, MAX_FEATURES
-from langevin_dqn.environments.base import ArraySpace, pytree
+from langevin_dqn.environments.base import ArraySpace, Environment
 
 
 class ContextState(NamedTuple):
@@ -18,9 +18,8 @@ class ContextState(NamedTuple):
     regret: jax.Array  # of the one pull, noise apart
 
 
-@pytree
 @dataclass(frozen=True)
-class ContextualBandit:
+class ContextualBandit(Environment):
     """A context N(0, I), one pull, a reward about the teacher's mean for both, and the episode terminates.
 
     The best mean differs from context to context, so regret is measured per episode and no
@@ -31,6 +30,8 @@ class ContextualBandit:
     second: jax.Array
     reward_noise: float
 
+    max_steps = 1
+
     @property
     def observation_space(self) -> ArraySpace:
         return ArraySpace((self.first.shape[0],))
@@ -38,14 +39,6 @@ class ContextualBandit:
     @property
     def num_actions(self) -> int:
         return self.second.shape[1]
-
-    @property
-    def max_return(self) -> None:
-        return None
-
-    @property
-    def max_steps(self) -> int:
-        return 1
 
     def means(self, context: jax.Array) -> jax.Array:
         """The teacher: one hidden layer of ReLU units, one mean per arm."""
@@ -60,9 +53,6 @@ class ContextualBandit:
         reward = means[action] + self.reward_noise * prng.normal(key, ())
         state = state._replace(regret=means.max() - means[action])
         return state, state.context, reward, jnp.bool_(True), jnp.bool_(False)
-
-    def dense(self, obs: jax.Array) -> jax.Array:
-        return obs
 
     def measure(self, state: ContextState) -> dict[str, jax.Array]:
         return {"regret": state.regret}

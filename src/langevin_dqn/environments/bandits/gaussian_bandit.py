@@ -9,7 +9,7 @@ import numpy as np
 
 from langevin_dqn import prng
 from langevin_dqn.environments import ranges
-from langevin_dqn.environments.base import FeatureSpace, IndexSpace, Space, pytree
+from langevin_dqn.environments.base import Environment, FeatureSpace, IndexSpace, Space
 
 MAX_ARMS, MAX_FEATURES = 10_000, 1_000
 
@@ -18,9 +18,8 @@ class PullState(NamedTuple):
     regret: jax.Array  # of the one pull, noise apart
 
 
-@pytree
 @dataclass(frozen=True)
-class GaussianBandit:
+class GaussianBandit(Environment):
     """One pull of an arm, a reward N(mean of the arm, reward_noise²), and the episode terminates.
 
     Arms with features are observed as these, a row per arm, and what one pays tells about the
@@ -35,6 +34,8 @@ class GaussianBandit:
     """The prior of each weight is N(0, weight_std²), where means are ``design @ weights``."""
     features: jax.Array | None = None
 
+    max_steps = 1
+
     @property
     def observation_space(self) -> Space:
         return IndexSpace(1) if self.features is None else FeatureSpace(self.features.shape)
@@ -47,10 +48,6 @@ class GaussianBandit:
     @property
     def num_actions(self) -> int:
         return self.means.shape[0]
-
-    @property
-    def max_steps(self) -> int:
-        return 1
 
     def reset(self, key: jax.Array) -> tuple[PullState, jax.Array]:
         del key

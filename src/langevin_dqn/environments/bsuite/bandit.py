@@ -8,16 +8,15 @@ import jax.numpy as jnp
 import numpy as np
 
 from langevin_dqn.environments import ranges
-from langevin_dqn.environments.base import IndexSpace, pytree
+from langevin_dqn.environments.base import Environment, IndexSpace
 
 
 class BanditState(NamedTuple):
     regret: jax.Array  # of the one pull
 
 
-@pytree
 @dataclass(frozen=True)
-class Bandit:
+class Bandit(Environment):
     """One pull, one reward, and the episode terminates.
 
     bsuite shows a single pixel, always 1, before and after the pull. That is the one-hot
@@ -26,21 +25,13 @@ class Bandit:
 
     rewards: jax.Array
 
-    @property
-    def observation_space(self) -> IndexSpace:
-        return IndexSpace(1)
+    observation_space = IndexSpace(1)
+    max_return = 1.0
+    max_steps = 1
 
     @property
     def num_actions(self) -> int:
         return self.rewards.shape[0]
-
-    @property
-    def max_return(self) -> float:
-        return 1.0
-
-    @property
-    def max_steps(self) -> int:
-        return 1
 
     def reset(self, key: jax.Array) -> tuple[BanditState, jax.Array]:
         del key

@@ -17,7 +17,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from langevin_dqn.environments import ranges
-from langevin_dqn.environments.base import ArraySpace, pytree
+from langevin_dqn.environments.base import ArraySpace, Environment
 
 MASS_CART, MASS_POLE, LENGTH, FORCE, GRAVITY = 1.0, 0.1, 0.5, 10.0, 9.8
 MASS_TOTAL = MASS_CART + MASS_POLE
@@ -68,9 +68,8 @@ def clock(timescale: float, max_time: float) -> jax.Array:
     return jnp.asarray(np.array(elapsed) / max_time, jnp.float32)
 
 
-@pytree
 @dataclass(frozen=True)
-class Cartpole:
+class Cartpole(Environment):
     """Keep a pole that starts near upright from falling: reward 1 for every step that it stands.
 
     The episode terminates when the pole leans too far, the cart leaves the track (reward 0
@@ -83,13 +82,8 @@ class Cartpole:
     x_threshold: float
     init_range: float
 
-    @property
-    def observation_space(self) -> ArraySpace:
-        return ArraySpace((1, 6))
-
-    @property
-    def num_actions(self) -> int:
-        return 3
+    observation_space = ArraySpace((1, 6))
+    num_actions = 3
 
     @property
     def max_return(self) -> float:
@@ -111,9 +105,6 @@ class Cartpole:
         terminated = ~stands | (state.steps >= self.max_steps)
         return state, self._observe(state), stands.astype(jnp.float32), terminated, jnp.bool_(False)
 
-    def dense(self, obs: jax.Array) -> jax.Array:
-        return obs
-
     def measure(self, state: CartpoleState) -> dict[str, jax.Array]:
         # Every step but one that fell was rewarded.
         total = (state.steps - ~self._stands(state)).astype(jnp.float32)
@@ -132,12 +123,12 @@ class SwingupState(NamedTuple):
     moves: jax.Array  # pushes so far
 
 
-@pytree
 @dataclass(frozen=True)
-class CartpoleSwingup:
+class CartpoleSwingup(Environment):
     """Swing a hanging pole up: reward 1 while it is high, slow and near the middle, less a cost for pushing.
 
-    The episode terminates when the cart leaves the track or time is up.
+    The episode terminates when the cart leaves the track or time is up. The best return is not known:
+    how fast the pole can be brought up depends on the start.
     """
 
     clock: jax.Array
@@ -149,18 +140,8 @@ class CartpoleSwingup:
     x_threshold: float
     init_range: float
 
-    @property
-    def observation_space(self) -> ArraySpace:
-        return ArraySpace((1, 8))
-
-    @property
-    def num_actions(self) -> int:
-        return 3
-
-    @property
-    def max_return(self) -> None:
-        """Not known: how fast the pole can be brought up depends on the start."""
-        return None
+    observation_space = ArraySpace((1, 8))
+    num_actions = 3
 
     @property
     def max_steps(self) -> int:
@@ -180,9 +161,6 @@ class CartpoleSwingup:
         terminated = (jnp.abs(pole.x) > self.x_threshold) | (pole.steps >= self.max_steps)
         state = SwingupState(pole, state.upright + upright, state.moves + moved)
         return state, self._observe(pole), reward, terminated, jnp.bool_(False)
-
-    def dense(self, obs: jax.Array) -> jax.Array:
-        return obs
 
     def measure(self, state: SwingupState) -> dict[str, jax.Array]:
         total = state.upright - self.move_cost * state.moves

@@ -1,6 +1,6 @@
 """Catch a falling ball with a paddle."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import jax
@@ -8,7 +8,8 @@ import jax.numpy as jnp
 
 from langevin_dqn import prng
 from langevin_dqn.environments import ranges
-from langevin_dqn.environments.base import ArraySpace, IndexSpace, Space, pytree
+from langevin_dqn.environments.base import ArraySpace, Environment, IndexSpace, Space
+from langevin_dqn.pytrees import static
 
 
 class CatchState(NamedTuple):
@@ -17,9 +18,8 @@ class CatchState(NamedTuple):
     paddle: jax.Array
 
 
-@pytree
 @dataclass(frozen=True)
-class Catch:
+class Catch(Environment):
     """A ball falls straight down from a random column; 1 for catching it on the bottom row, else -1.
 
     The paddle starts in the middle and moves left, stays or moves right. The episode
@@ -29,19 +29,17 @@ class Catch:
     the state's number instead, for tabular use, and ``dense`` gives its board.
     """
 
-    rows: int = field(metadata={"static": True})
-    columns: int = field(metadata={"static": True})
-    index: bool = field(metadata={"static": True})
+    rows: int = static()
+    columns: int = static()
+    index: bool = static()
+
+    num_actions = 3
 
     @property
     def observation_space(self) -> Space:
         if self.index:
             return IndexSpace(self.rows * self.columns**2)
         return ArraySpace((self.rows, self.columns))
-
-    @property
-    def num_actions(self) -> int:
-        return 3
 
     @property
     def max_return(self) -> float:

@@ -1,6 +1,6 @@
 """The deep sea, equal to bsuite's step for step."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import jax
@@ -9,7 +9,8 @@ import numpy as np
 
 from langevin_dqn import metrics
 from langevin_dqn.environments import ranges
-from langevin_dqn.environments.base import IndexSpace, pytree
+from langevin_dqn.environments.base import Environment, IndexSpace
+from langevin_dqn.pytrees import static
 
 MIN_DEPTH, MAX_DEPTH = 2, 500
 DEFAULT_MAPPING_SEED = 42
@@ -22,9 +23,8 @@ class DeepSeaState(NamedTuple):
     treasure: jax.Array  # reached, noise apart
 
 
-@pytree
 @dataclass(frozen=True)
-class DeepSea:
+class DeepSea(Environment):
     """An N×N grid; each step sinks one row and moves one column left or right.
 
     The diver starts at the top left; the chest (reward 1) is at the bottom right, reached
@@ -37,16 +37,14 @@ class DeepSea:
     """
 
     action_mapping: jax.Array
-    depth: int = field(metadata={"static": True})
-    stochastic: bool = field(metadata={"static": True})
+    depth: int = static()
+    stochastic: bool = static()
+
+    num_actions = 2
 
     @property
     def observation_space(self) -> IndexSpace:
         return IndexSpace(self.depth**2)
-
-    @property
-    def num_actions(self) -> int:
-        return 2
 
     @property
     def max_return(self) -> float:

@@ -8,7 +8,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from langevin_dqn.environments import ranges
-from langevin_dqn.environments.base import ArraySpace, pytree
+from langevin_dqn.environments.base import ArraySpace, Environment
 
 PAYS_AT = (1, 3, 10, 30, 100)
 LENGTH = 100
@@ -20,9 +20,8 @@ class ChainState(NamedTuple):
     chain: jax.Array  # -1 until it is chosen
 
 
-@pytree
 @dataclass(frozen=True)
-class DiscountingChain:
+class DiscountingChain(Environment):
     """The first action chooses a chain, which pays 1 once, after 1, 3, 10, 30 or 100 steps; no other action matters.
 
     One chain, decided by the seed, pays 10% more, so an agent that discounts much prefers
@@ -34,21 +33,10 @@ class DiscountingChain:
     pays_at: jax.Array
     clock: jax.Array
 
-    @property
-    def observation_space(self) -> ArraySpace:
-        return ArraySpace((1, 2))
-
-    @property
-    def num_actions(self) -> int:
-        return len(PAYS_AT)
-
-    @property
-    def max_return(self) -> float:
-        return 1 + BONUS
-
-    @property
-    def max_steps(self) -> int:
-        return LENGTH
+    observation_space = ArraySpace((1, 2))
+    num_actions = len(PAYS_AT)
+    max_return = 1 + BONUS
+    max_steps = LENGTH
 
     def reset(self, key: jax.Array) -> tuple[ChainState, jax.Array]:
         del key
@@ -61,13 +49,6 @@ class DiscountingChain:
         state = ChainState(state.step + 1, chain)
         reward = jnp.where(state.step == self.pays_at[chain], self.rewards[chain], 0.0)
         return state, self._observe(state), reward, state.step == LENGTH, jnp.bool_(False)
-
-    def dense(self, obs: jax.Array) -> jax.Array:
-        return obs
-
-    def measure(self, state: ChainState) -> dict[str, jax.Array]:
-        del state
-        return {}
 
     def _observe(self, state: ChainState) -> jax.Array:
         return jnp.stack([state.chain.astype(jnp.float32), self.clock[state.step]])[None]

@@ -1,6 +1,6 @@
 """Remember what was shown at the start until it is asked for."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import jax
@@ -9,7 +9,8 @@ import numpy as np
 
 from langevin_dqn import prng
 from langevin_dqn.environments import ranges
-from langevin_dqn.environments.base import ArraySpace, pytree
+from langevin_dqn.environments.base import ArraySpace, Environment
+from langevin_dqn.pytrees import static
 
 
 class MemoryState(NamedTuple):
@@ -19,9 +20,8 @@ class MemoryState(NamedTuple):
     right: jax.Array  # the answer was
 
 
-@pytree
 @dataclass(frozen=True)
-class MemoryChain:
+class MemoryChain(Environment):
     """Bits are shown at the start, a bit's number later; the last action must name that bit: reward 1, else -1.
 
     bsuite shows ``[time left, query, bits as -1 or 1]``, bits and query as 0 while hidden.
@@ -30,7 +30,9 @@ class MemoryChain:
     """
 
     clock: jax.Array
-    num_bits: int = field(metadata={"static": True})
+    num_bits: int = static()
+
+    num_actions = 2
 
     @property
     def length(self) -> int:
@@ -39,10 +41,6 @@ class MemoryChain:
     @property
     def observation_space(self) -> ArraySpace:
         return ArraySpace((1, self.num_bits + 2))
-
-    @property
-    def num_actions(self) -> int:
-        return 2
 
     @property
     def max_return(self) -> float:
@@ -67,9 +65,6 @@ class MemoryChain:
         reward = jnp.where(last, jnp.where(right, 1, -1), 0).astype(jnp.float32)
         obs = self._observe(state)
         return state._replace(step=state.step + 1, right=right), obs, reward, last, jnp.bool_(False)
-
-    def dense(self, obs: jax.Array) -> jax.Array:
-        return obs
 
     def measure(self, state: MemoryState) -> dict[str, jax.Array]:
         return {"total_perfect": state.right, "total_regret": 2.0 * ~state.right}

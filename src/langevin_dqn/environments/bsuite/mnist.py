@@ -1,6 +1,6 @@
 """MNIST digits as a bandit: name the digit."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import jax
@@ -9,9 +9,10 @@ import numpy as np
 
 from langevin_dqn import prng
 from langevin_dqn.environments import ranges
-from langevin_dqn.environments.base import ArraySpace, pytree
+from langevin_dqn.environments.base import ArraySpace, Environment
 from langevin_dqn.environments.bsuite import mnist_files
 from langevin_dqn.errors import UserError
+from langevin_dqn.pytrees import static
 
 
 class DigitState(NamedTuple):
@@ -19,9 +20,8 @@ class DigitState(NamedTuple):
     right: jax.Array  # the answer was
 
 
-@pytree
 @dataclass(frozen=True)
-class Mnist:
+class Mnist(Environment):
     """One image, one answer: reward 1 if it is the image's digit, else -1, and the episode terminates on a blank.
 
     Pixels are bytes read as signed, as bsuite reads them: 128 and above turn negative. They
@@ -31,23 +31,15 @@ class Mnist:
 
     images: jax.Array  # int8, an image a row
     labels: jax.Array
-    shape: tuple[int, ...] = field(metadata={"static": True})
+    shape: tuple[int, ...] = static()
+
+    num_actions = 10
+    max_return = 1.0
+    max_steps = 1
 
     @property
     def observation_space(self) -> ArraySpace:
         return ArraySpace(self.images.shape[1:])
-
-    @property
-    def num_actions(self) -> int:
-        return 10
-
-    @property
-    def max_return(self) -> float:
-        return 1.0
-
-    @property
-    def max_steps(self) -> int:
-        return 1
 
     def reset(self, key: jax.Array) -> tuple[DigitState, jax.Array]:
         number = prng.integers(key, (), jnp.int32(self.images.shape[0]))

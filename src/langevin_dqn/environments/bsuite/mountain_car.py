@@ -8,7 +8,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from langevin_dqn.environments import ranges
-from langevin_dqn.environments.base import ArraySpace, pytree
+from langevin_dqn.environments.base import ArraySpace, Environment
 
 MIN_POSITION, MAX_POSITION, GOAL = np.float32(-1.2), np.float32(0.6), np.float32(0.5)
 MAX_SPEED, FORCE, GRAVITY = np.float32(0.07), np.float32(0.001), np.float32(0.0025)
@@ -21,29 +21,19 @@ class CarState(NamedTuple):
     steps: jax.Array
 
 
-@pytree
 @dataclass(frozen=True)
-class MountainCar:
+class MountainCar(Environment):
     """Reward -1 for every step until the goal, or until time is up.
 
     Both ends are terminations: bsuite's discount is 0 there. bsuite shows position,
-    velocity and the share of the steps gone. The state is float32 where bsuite's is float64.
+    velocity and the share of the steps gone. The state is float32 where bsuite's is float64. The best
+    return is not known: the shortest drive depends on the start.
     """
 
     clock: jax.Array
 
-    @property
-    def observation_space(self) -> ArraySpace:
-        return ArraySpace((1, 3))
-
-    @property
-    def num_actions(self) -> int:
-        return 3
-
-    @property
-    def max_return(self) -> None:
-        """Not known: the shortest drive depends on the start."""
-        return None
+    observation_space = ArraySpace((1, 3))
+    num_actions = 3
 
     @property
     def max_steps(self) -> int:
@@ -63,9 +53,6 @@ class MountainCar:
         state = CarState(position, velocity, state.steps + 1)
         terminated = (position >= GOAL) | (state.steps >= self.max_steps)
         return state, self._observe(state), jnp.float32(-1), terminated, jnp.bool_(False)
-
-    def dense(self, obs: jax.Array) -> jax.Array:
-        return obs
 
     def measure(self, state: CarState) -> dict[str, jax.Array]:
         return {"raw_return": -state.steps.astype(jnp.float32)}

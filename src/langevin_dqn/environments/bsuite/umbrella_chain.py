@@ -1,6 +1,6 @@
 """Take an umbrella or not, and learn much later whether that was right."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import jax
@@ -9,7 +9,8 @@ import numpy as np
 
 from langevin_dqn import prng
 from langevin_dqn.environments import ranges
-from langevin_dqn.environments.base import ArraySpace, pytree
+from langevin_dqn.environments.base import ArraySpace, Environment
+from langevin_dqn.pytrees import static
 
 
 class UmbrellaState(NamedTuple):
@@ -18,9 +19,8 @@ class UmbrellaState(NamedTuple):
     has: jax.Array
 
 
-@pytree
 @dataclass(frozen=True)
-class UmbrellaChain:
+class UmbrellaChain(Environment):
     """The first action takes an umbrella (1) or leaves it; the last step pays 1 if that was right, else -1.
 
     Steps between pay -1 or 1 by chance. bsuite shows ``[need, has, time left]`` and
@@ -28,15 +28,13 @@ class UmbrellaChain:
     """
 
     clock: jax.Array
-    num_distractors: int = field(metadata={"static": True})
+    num_distractors: int = static()
+
+    num_actions = 2
 
     @property
     def observation_space(self) -> ArraySpace:
         return ArraySpace((1, 3 + self.num_distractors))
-
-    @property
-    def num_actions(self) -> int:
-        return 2
 
     @property
     def max_return(self) -> float:
@@ -60,9 +58,6 @@ class UmbrellaChain:
         by_chance = 2 * coins[0] - 1
         reward = jnp.where(last, self._outcome(state), by_chance).astype(jnp.float32)
         return state, self._observe(state, coins), reward, last, jnp.bool_(False)
-
-    def dense(self, obs: jax.Array) -> jax.Array:
-        return obs
 
     def measure(self, state: UmbrellaState) -> dict[str, jax.Array]:
         return {"total_regret": 1.0 - self._outcome(state)}

@@ -9,11 +9,11 @@ import jax
 
 from langevin_dqn import prng
 from langevin_dqn.environments import ranges
-from langevin_dqn.environments.base import Environment, Space, pytree
+from langevin_dqn.environments.base import Environment, Space
 
 
 @dataclass(frozen=True)
-class _Wrapper:
+class _Wrapper(Environment):
     """Everything but rewards is the inner environment's; so is what bsuite logs."""
 
     env: Environment
@@ -31,7 +31,7 @@ class _Wrapper:
         return self.env.max_return
 
     @property
-    def max_steps(self) -> int:
+    def max_steps(self) -> int | None:
         return self.env.max_steps
 
     def reset(self, key: jax.Array) -> tuple[Any, jax.Array]:
@@ -44,7 +44,6 @@ class _Wrapper:
         return self.env.measure(state)
 
 
-@pytree
 @dataclass(frozen=True)
 class RewardNoise(_Wrapper):
     """Adds N(0, noise_scale²) to every reward."""
@@ -58,7 +57,6 @@ class RewardNoise(_Wrapper):
         return state, obs, reward, terminated, truncated
 
 
-@pytree
 @dataclass(frozen=True)
 class RewardScale(_Wrapper):
     """Multiplies every reward, and with it the best return."""
