@@ -1,4 +1,4 @@
-"""Five tiny environments, each of which isolates one way for an agent to be wrong.
+"""Five tiny environments, each of which tests one thing that an agent must get right.
 
 | probe | actions | what an agent must get right |
 |---|---|---|

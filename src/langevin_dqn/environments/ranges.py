@@ -1,4 +1,4 @@
-"""Settings checked once, where an environment is made."""
+"""Range checks for the settings of environments, made when an environment is made."""
 
 import math
 
@@ -9,7 +9,7 @@ MAX_SEED = 2**32 - 1
 
 
 def in_range(name: str, value: float, low: float, high: float = math.inf) -> None:
-    """Refuse a setting outside [low, high], or that is no finite number."""
+    """Refuse a setting that is outside [low, high] or not finite."""
     if not (low <= value <= high and math.isfinite(value)):
         limits = f"of at least {low:g}" if high == math.inf else f"from {low:g} to {high:g}"
         raise UserError(f"{name}={value:g} is out of range", f"use a value {limits}")

@@ -15,15 +15,15 @@ from langevin_dqn.environments.base import ArraySpace, Environment
 
 class ContextState(NamedTuple):
     context: jax.Array
-    regret: jax.Array  # of the one pull, noise apart
+    regret: jax.Array  # of the one pull, without reward noise
 
 
 @dataclass(frozen=True)
 class ContextualBandit(Environment):
     """A context N(0, I), one pull, a reward about the teacher's mean for both, and the episode terminates.
 
-    The best mean differs from context to context, so regret is measured per episode and no
-    one number is the best return.
+    The best mean depends on the context, so regret is measured per episode and there is no
+    single best return.
     """
 
     first: jax.Array

@@ -1,4 +1,4 @@
-"""Bandits with Gaussian rewards, whose means are drawn once from a prior that is known."""
+"""Bandits with Gaussian rewards, whose means are drawn once from a known prior."""
 
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -15,21 +15,21 @@ MAX_ARMS, MAX_FEATURES = 10_000, 1_000
 
 
 class PullState(NamedTuple):
-    regret: jax.Array  # of the one pull, noise apart
+    regret: jax.Array  # of the one pull, without reward noise
 
 
 @dataclass(frozen=True)
 class GaussianBandit(Environment):
     """One pull of an arm, a reward N(mean of the arm, reward_noise²), and the episode terminates.
 
-    Arms with features are observed as these, a row per arm, and what one pays tells about the
-    others. Arms without tell nothing about each other; their one state is index 0.
+    Where arms have features, these are observed, a row per arm, and the reward of one arm is
+    informative about the others. Arms without features are independent; the observation is index 0.
     """
 
     means: jax.Array
     reward_noise: float
     max_return: float
-    """The best mean, which regret is counted against."""
+    """The best mean; regret is counted against it."""
     weight_std: float
     """The prior of each weight is N(0, weight_std²), where means are ``design @ weights``."""
     features: jax.Array | None = None
@@ -42,7 +42,7 @@ class GaussianBandit(Environment):
 
     @property
     def design(self) -> jax.Array:
-        """The features; an arm without has a weight of its own, its mean."""
+        """The features; without features each arm has one weight, its mean."""
         return jnp.eye(self.num_actions) if self.features is None else self.features
 
     @property
@@ -97,7 +97,7 @@ def linear_bandit(
 
 
 def _best(means: np.ndarray) -> float:
-    """As the device rounds it, so that the best arm has no regret at all."""
+    """The best mean in float32, so that the regret of the best arm is exactly 0."""
     return float(means.astype(np.float32).max())
 
 

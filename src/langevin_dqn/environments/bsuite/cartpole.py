@@ -1,8 +1,8 @@
 """The cart and pole: bsuite's balancing and swing-up tasks, which share their dynamics.
 
 States are float32 where bsuite's are float64, and angles are kept in [-π, π] instead of
-[0, 2π), where float32 is finest near upright. A step from the same state agrees to a few
-units in the last place; trajectories drift apart as slowly. Time is counted in steps, so
+[0, 2π), so that float32 is most precise near upright. One step from the same state agrees with
+bsuite's to a few units in the last place. Time is counted in steps and looked up in a table, so
 episodes are exactly as long as bsuite's, whose clock adds up rounded floats.
 
 Every end, running out of time included, is a termination: bsuite's discount is 0 there.

@@ -1,4 +1,4 @@
-"""The deep sea, equal to bsuite's step for step."""
+"""Deep Sea, equal to bsuite's step for step."""
 
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -20,7 +20,7 @@ class DeepSeaState(NamedTuple):
     row: jax.Array
     column: jax.Array
     bad: jax.Array  # left the diagonal by choice
-    treasure: jax.Array  # reached, noise apart
+    treasure: jax.Array  # reached, whatever the reward noise
 
 
 @dataclass(frozen=True)

@@ -82,5 +82,5 @@ def mnist(fraction: float = 1.0, folder: str = "") -> Mnist:
     images, labels = mnist_files.load(folder)
     count = int(fraction * len(labels))
     if count == 0:
-        raise UserError(f"fraction={fraction:g} leaves no image of {len(labels)}", "use a larger fraction")
+        raise UserError(f"fraction={fraction:g} selects none of the {len(labels)} images", "use a larger fraction")
     return Mnist(images[:count].reshape(count, -1), labels[:count], images.shape[1:])

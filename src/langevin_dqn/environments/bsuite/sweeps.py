@@ -1,6 +1,6 @@
 """bsuite's experiments as data: the settings behind each id, in bsuite's order and names, and when it logs.
 
-A ``seed`` of None fixes nothing; it is here because bsuite's tables have it.
+A ``seed`` of None has no effect; it is here because bsuite's tables have it.
 """
 
 from typing import Any, NamedTuple

@@ -1,4 +1,4 @@
-"""Rewards disturbed or rescaled, as bsuite's ``_noise`` and ``_scale`` experiments do."""
+"""Wrappers that add noise to rewards or rescale them, for bsuite's ``_noise`` and ``_scale`` experiments."""
 
 import inspect
 from collections.abc import Callable
@@ -14,7 +14,7 @@ from langevin_dqn.environments.base import Environment, Space
 
 @dataclass(frozen=True)
 class _Wrapper(Environment):
-    """Everything but rewards is the inner environment's; so is what bsuite logs."""
+    """Passes everything on to the inner environment; subclasses change the rewards."""
 
     env: Environment
 
@@ -94,7 +94,7 @@ def scaled(factory: Callable[..., Environment]) -> Callable[..., Environment]:
 
 
 def _describe(make: Any, factory: Callable[..., Environment], addition: str) -> Callable[..., Environment]:
-    """Give ``make`` the inner factory's settings beside its own, and its words."""
+    """Give ``make`` the inner factory's settings in addition to its own, and its docstring."""
     own, inner = inspect.signature(make), inspect.signature(factory)
     first = next(iter(own.parameters.values()))
     make.__signature__ = own.replace(parameters=[first, *inner.parameters.values()])
