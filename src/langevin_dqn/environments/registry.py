@@ -139,9 +139,7 @@ def _from_module(text: str) -> Environment | HostEnvironment:
     path, settings = split_settings(text)
     name, factory = f"jax:{path}", ids.import_object(path, "jax")
     if not callable(factory):
-        raise UserError(
-            f"{name} is not callable: {brief(factory)}", "name a function or a class that makes an environment"
-        )
+        raise UserError(f"{name} is not callable: {brief(factory)}", "name a function that makes an environment")
     return _call_users(factory, typed_settings(settings, factory, name), name)
 
 
