@@ -1,4 +1,9 @@
-"""An environment of your own: a combination lock, opened by one code of 3^8 = 6,561."""
+"""An environment of your own: a combination lock, opened by one code of 3^8 = 6,561.
+
+On the command line it has an id too::
+
+    PYTHONPATH=examples langevin-dqn run --agent ensemble_langevin_dqn --env jax:own_environment:lock:digits=6
+"""
 
 from dataclasses import dataclass
 
@@ -7,30 +12,32 @@ import jax.numpy as jnp
 import tyro
 
 import langevin_dqn
-from langevin_dqn.environments import IndexSpace, pytree
+from langevin_dqn.environments import Environment, IndexSpace
+
+CODE = (2, 0, 1, 1, 2, 0, 2, 1)
 
 
-@pytree
 @dataclass(frozen=True)
-class Lock:
+class Lock(Environment):
     """Enter the code digit by digit: a wrong digit ends the episode, the last right one pays 1.
 
-    The state is how many digits were right so far, and that is what is seen.
+    The state is the number of right digits so far, and it is what the agent observes.
     """
 
     code: jax.Array  # a leaf: all codes of one length share a compiled program
 
     num_actions = 3
+    # These have defaults. They are for learning times, and for a replay buffer no larger than needed.
     max_return = 1.0
     learned_regret = 0.8  # learned, as in the paper: regret below 0.8 per episode so far
 
     @property
-    def observation_space(self) -> IndexSpace:
-        return IndexSpace(len(self.code))
-
-    @property
     def max_steps(self) -> int:
         return len(self.code)
+
+    @property
+    def observation_space(self) -> IndexSpace:
+        return IndexSpace(len(self.code))
 
     def reset(self, key):
         return jnp.int32(0), jnp.int32(0)
@@ -40,19 +47,17 @@ class Lock:
         opened = right & (state + 1 == len(self.code))
         return state + 1, state + 1, opened.astype(jnp.float32), opened | ~right, jnp.bool_(False)
 
-    def dense(self, obs):
-        return jax.nn.one_hot(obs, len(self.code))
 
-    def measure(self, state):
-        return {}
+def lock(digits: int = len(CODE)) -> Lock:
+    """A lock with so many digits."""
+    return Lock(jnp.array(CODE[:digits]))
 
 
 def main(episodes: int = 1_000, seeds: int = 3) -> None:
     """Try to open it with DQN and with Ensemble Langevin DQN, for so many episodes each, with so many seeds."""
-    lock = Lock(jnp.array([2, 0, 1, 1, 2, 0, 2, 1]))
     for agent in ("dqn", "ensemble_langevin_dqn"):
         for seed in range(seeds):
-            result = langevin_dqn.train(agent, lock, seed=seed, episodes=episodes, stop_when_solved=True)
+            result = langevin_dqn.train(agent, lock(), seed=seed, episodes=episodes, stop_when_solved=True)
             print(f"{agent}, seed {seed}: opened at episode {result.first_success}, learned at {result.learning_time}")
 
 

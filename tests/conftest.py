@@ -19,7 +19,7 @@ def quick_compilation():
 
 def _made_up(job):
     """What a run might have given, without running it: more updates, noise and members learn sooner."""
-    from langevin_dqn.environments.sweeps import SWEEPS, split_id
+    from langevin_dqn.environments.bsuite.sweeps import SWEEPS, split_id
     from langevin_dqn.presets import preset
     from langevin_dqn.results import Result
 

@@ -6,7 +6,7 @@ import pytest
 
 from langevin_dqn import make_env, prng
 from langevin_dqn.bench import environments as bench
-from langevin_dqn.environments.sweeps import SWEEPS
+from langevin_dqn.environments.bsuite.sweeps import SWEEPS
 
 
 def test_a_row_per_experiment(monkeypatch):

@@ -32,9 +32,9 @@ def build(depth: int, flat: bool, members: int = 5, batch: int = 128) -> Callabl
 
     from langevin_dqn import langevin_adam, prng
     from langevin_dqn.environments.base import IndexSpace
-    from langevin_dqn.networks import mlp
+    from langevin_dqn.networks import MLP
 
-    network = mlp()
+    network = MLP()
     key = jax.random.key(0, impl=prng.PRNG)
     params = jax.vmap(lambda key: network.init(key, IndexSpace(depth**2), 2))(jax.random.split(key, members))
     cut = ravel_pytree(jax.tree.map(lambda leaf: leaf[0], params))[1]

@@ -293,7 +293,7 @@ def survives(file: str, old: str, new: str, tests: str) -> bool:
             raise SystemExit(f"{file} has {text.count(old)} times the text {old!r}")
         path.write_text(text.replace(old, new), encoding="utf-8")
         # The project's own pythonpath would come before PYTHONPATH, and the tests would see the unbroken package.
-        first = f"pythonpath={source} {ROOT / 'tests/environments'}"
+        first = f"pythonpath={source} {ROOT / 'tests/environments/bsuite'}"
         command = [sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", "-o", first, str(ROOT / tests)]
         done = subprocess.run(
             command, cwd=folder, env={**os.environ, "PYTHONPATH": str(source)}, capture_output=True, text=True

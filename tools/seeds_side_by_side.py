@@ -58,21 +58,11 @@ def processes(args: Args, pool) -> float:
 def vmapped(args: Args) -> float:
     import jax
     import jax.numpy as jnp
-    from langevin_dqn.compiled_training import Limits, begin, run_chunk
-    from langevin_dqn.schedule import Schedule
 
-    from langevin_dqn import make_agent, make_env, preset, prng
+    from langevin_dqn import make_train, run_key
 
-    env = make_env(args.env)
-    agent = make_agent(preset(args.agent), space=env.observation_space)
-    keys = jax.vmap(lambda seed: jax.random.key(seed, impl=prng.PRNG))(jnp.arange(args.seeds))
-    schedule = Schedule(jnp.int32(1), jnp.int32(1))
-
-    def run(key):
-        carry = begin(agent, env, key, args.episodes)
-        never = jnp.int32(2**31 - 1)
-        limits = Limits(jnp.int32(args.episodes), steps=never, check=never, regret_share=jnp.float32(-jnp.inf))
-        return run_chunk(agent, env, schedule, key, carry, limits, False).returns
+    keys = jax.vmap(run_key)(jnp.arange(args.seeds))
+    run = make_train(args.agent, args.env, episodes=args.episodes)
 
     program = jax.jit(jax.vmap(run)).lower(keys).compile()
     start = time.perf_counter()

@@ -21,22 +21,21 @@ import dataclasses
 import jax
 import jax.numpy as jnp
 import numpy as np
-from langevin_dqn.agent import Agent, AgentState, make_agent
-from langevin_dqn.schedule import Schedule
 
-from langevin_dqn import compiled_training, machine, prng
+from langevin_dqn import keys, machine
+from langevin_dqn.agents import ValueAgent, ValueState, make_agent
 from langevin_dqn.config import parse_assignment
-from langevin_dqn.environments.base import classes_of
-from langevin_dqn.environments.deep_sea import deep_sea
+from langevin_dqn.environments.bsuite.deep_sea import deep_sea
+from langevin_dqn.loops import compiled
 from langevin_dqn.presets import preset
 
 _NEVER = np.iinfo(np.int32).max
 
 
 @jax.jit
-def all_values(agent: Agent, key: jax.Array, state: AgentState, cells: jax.Array) -> jax.Array:
+def all_values(agent: ValueAgent, key: jax.Array, state: ValueState, cells: jax.Array) -> jax.Array:
     """Q of every member at every cell as of now: (cells, members, actions)."""
-    return jax.vmap(lambda cell: agent.q_values(state, cell, jax.random.fold_in(key, cell)))(cells)
+    return jax.vmap(lambda cell: agent.ensemble_values(state, cell, jax.random.fold_in(key, cell)))(cells)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -98,23 +97,24 @@ def main() -> None:
     if config.insertion_probability < 1 or config.buffer_size % depth or config.buffer_size < args.every * depth:
         raise SystemExit("visits are read from the buffer: it must take every step and hold --every whole episodes")
     agent = make_agent(config, space=sea.observation_space)
-    key = jax.random.key(args.seed, impl=prng.PRNG)
-    classes, mapping = classes_of(sea), np.asarray(sea.action_mapping)
+    key = keys.run_key(args.seed)
+    mapping = np.asarray(sea.action_mapping)
     reachable = np.tril(np.ones((depth, depth), bool))
     visited = np.zeros((depth, depth), bool)
-    carry = compiled_training.begin(agent, sea, key, args.episodes, None, False, classes)
+    carry = compiled.begin(agent, sea, key, args.episodes)
     print(f"{args.agent}, depth {depth}, seed {args.seed}, {' '.join(args.set) or 'as in the paper'}")
-    while (done := int(carry.state.episode)) < args.episodes:
-        limits = compiled_training.Limits(
+    while (done := int(carry.episodes)) < args.episodes:
+        limits = compiled.Limits(
             episodes=jnp.int32(min(done + args.every, args.episodes)),
             steps=jnp.int32(_NEVER),
             check=jnp.int32(_NEVER),
             regret_share=jnp.float32(sea.learned_regret),
         )
-        carry = compiled_training.run_chunk(agent, sea, Schedule.of(config), key, carry, limits, False, classes)
-        now, new = int(carry.state.episode), 0
-        steps = np.arange(done * depth, now * depth) % carry.replay.capacity
-        for path in np.asarray(carry.replay.data.obs[0])[steps].reshape(-1, depth):
+        carry = compiled.run_chunk(agent, sea, key, carry, limits)
+        now, new = int(carry.episodes), 0
+        replay = carry.state.replay
+        steps = np.arange(done * depth, now * depth) % replay.capacity
+        for path in np.asarray(replay.data.obs[0])[steps].reshape(-1, depth):
             new += not visited.flat[path].all()
             visited.flat[path] = True
         look = jax.random.fold_in(key, _NEVER)
@@ -124,7 +124,7 @@ def main() -> None:
         keen = "-" if end == depth else str((gain_on_diagonal(q, end, mapping) > 0).sum())
         unseen = (reachable & ~visited).ravel()
         beyond = f"{q.max(-1)[unseen].mean():+.3f}" if unseen.any() else "-"
-        error = Moves.of(carry.replay.data, int(carry.replay.size[0])).error(q)
+        error = Moves.of(replay.data, int(replay.size[0])).error(q)
         found = int((np.asarray(carry.returns)[done:now] > 0.5).sum())
         print(
             f"{now:5d}  cells {visited[reachable].mean():.2f}  diagonal {end:2d}  new {new:3d}"

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from langevin_dqn.agents import Agent, BaseAgent, ValueAgent, ValueState, make_agent
     from langevin_dqn.agents.registry import register_agent
     from langevin_dqn.config import AgentConfig
-    from langevin_dqn.environments import make_env
+    from langevin_dqn.environments import make_env, register_env
     from langevin_dqn.errors import UserError
     from langevin_dqn.insight.posterior import langevin_monte_carlo, sample_posterior
     from langevin_dqn.keys import run_key
@@ -48,6 +48,7 @@ _HOME = {
     "polynomial_decay": "optimizers",
     "preset": "presets",
     "register_agent": "agents.registry",
+    "register_env": "environments",
     "run_key": "keys",
     "sample_posterior": "insight.posterior",
     "save_agent": "saved_agent",
@@ -79,6 +80,7 @@ __all__ = [
     "polynomial_decay",
     "preset",
     "register_agent",
+    "register_env",
     "run_key",
     "sample_posterior",
     "save_agent",

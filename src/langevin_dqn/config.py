@@ -188,7 +188,9 @@ class AgentConfig:
     @classmethod
     def from_dict(cls, fields: Mapping[str, Any]) -> "AgentConfig":
         """The configuration that :meth:`to_dict` gave, also with names and words from before; None is left out."""
-        given = {_RENAMED.get(k, k): tuple(v) if isinstance(v, list) else v for k, v in fields.items() if v is not None}
+        given: dict[str, Any] = {
+            _RENAMED.get(k, k): tuple(v) if isinstance(v, list) else v for k, v in fields.items() if v is not None
+        }
         for name in given:
             if name not in FIELD_TYPES:
                 raise unknown("field", name, FIELD_TYPES)

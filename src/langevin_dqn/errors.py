@@ -31,3 +31,10 @@ def nearest(word: str, choices: Iterable[str]) -> str:
 def unknown(kind: str, word: str, choices: Iterable[str]) -> UserError:
     """The error for a name that is not among ``choices``."""
     return UserError(f"unknown {kind} {word!r}", nearest(word, choices))
+
+
+def brief(value: object) -> str:
+    """The type of an exception or another object and its text, in one short line."""
+    text = " ".join(str(value).split("\n", 1)[0].split())
+    shown = text if len(text) <= 200 else f"{text[:200]}…"
+    return f"{type(value).__name__}: {shown}" if shown else type(value).__name__

@@ -14,7 +14,7 @@ from collections.abc import Callable, Collection
 from importlib import import_module
 from typing import Any
 
-from langevin_dqn.errors import UserError, nearest
+from langevin_dqn.errors import UserError, brief, nearest
 
 #: Prefixes of ids whose rest is imported.
 IMPORTING = ("python", "jax", "dm")
@@ -34,9 +34,8 @@ def import_object(path: str, prefix: str) -> Any:
     try:
         module = import_module(module_name)
     except Exception as error:  # a module may raise anything while it is imported
-        reason = (str(error).splitlines() or [""])[0]
         raise UserError(
-            f"cannot import {module_name!r}: {type(error).__name__}: {reason}",
+            f"cannot import {module_name!r}: {brief(error)}",
             f"{form}; the module must be on the Python path",
         ) from error
     if not hasattr(module, name):
@@ -58,7 +57,7 @@ def call_factory(identifier: str, what: str, **arguments: Any) -> Any:
     factory = import_object(path, prefix)
     if not callable(factory):
         raise UserError(f"{path} is not a function or class", f"{prefix}: ids name what makes the {what}")
-    return call(factory, path, what, **settings, **arguments)
+    return call(factory, path, what, **{key: literal(value) for key, value in settings.items()}, **arguments)
 
 
 def call(factory: Callable[..., Any], name: str, what: str, **arguments: Any) -> Any:
@@ -76,25 +75,32 @@ def call(factory: Callable[..., Any], name: str, what: str, **arguments: Any) ->
         ) from error
 
 
-def split_settings(text: str) -> tuple[str, dict[str, Any]]:
+def split_settings(text: str) -> tuple[str, dict[str, str]]:
     """``NAME:key=value,...`` as the name and its settings; a name may itself have colons."""
     name, _, settings = text.rpartition(":")
-    if "=" not in settings:
-        return text, {}
-    pairs = [item.partition("=") for item in settings.split(",")]
-    for key, separator, _ in pairs:
-        if not (key and separator):
-            raise UserError(f"settings {settings!r} cannot be read", "write for instance size=10,seed=3")
-    return name, {key: literal(value) for key, _, value in pairs}
+    return (name, read_pairs(settings, name)) if "=" in settings else (text, {})
+
+
+def read_pairs(settings: str, name: str) -> dict[str, str]:
+    """``key=value,...`` as a dictionary of texts; ``name`` is for messages."""
+    pairs = {}
+    for item in filter(None, settings.split(",")):
+        key, separator, value = item.partition("=")
+        if not key:
+            raise UserError(f"setting {item!r} has no name", f"write for instance {name}:size=10,seed=3")
+        if not separator:
+            raise UserError(f"setting {item!r} has no value", f"write {name}:{item}=VALUE")
+        pairs[key] = value
+    return pairs
 
 
 def literal(text: str) -> Any:
-    """A number, true, false, or else the text itself."""
+    """A number, true, false or another Python literal; else the text itself."""
     if text.lower() in ("true", "false"):
         return text.lower() == "true"
     try:
         return ast.literal_eval(text)
-    except (ValueError, SyntaxError):
+    except (ValueError, SyntaxError, MemoryError, RecursionError):
         return text
 
 

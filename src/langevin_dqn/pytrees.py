@@ -46,9 +46,9 @@ class _Uncompared:
 
 
 @lru_cache
-def _layout(cls: type) -> tuple[tuple[str, ...], tuple[tuple[str, bool], ...]]:
+def _layout(cls: Any) -> tuple[tuple[str, ...], tuple[tuple[str, bool], ...]]:
     """The names of a dataclass's leaves, and of its static fields with whether each is compared."""
-    fields = dataclasses.fields(cls)  # type: ignore[arg-type]
+    fields = dataclasses.fields(cls)
     statics = tuple((f.name, f.compare) for f in fields if f.metadata.get("static"))
     return tuple(f.name for f in fields if not f.metadata.get("static")), statics
 
@@ -101,9 +101,9 @@ class Program:
 
     def __init__(self, function: Callable[..., Any], **options: Any):
         self._function, self._options = function, options
-        self._compiled: dict[tuple[type, ...], Callable[..., Any]] = {}
+        self._compiled: dict[tuple[type, ...], Any] = {}
 
-    def compiled_for(self, *trees: Any) -> Callable[..., Any]:
+    def compiled_for(self, *trees: Any) -> Any:
         classes = classes_of(trees)
         if classes not in self._compiled:
             # A new function object: ``jit`` of one function twice would share its cache.

@@ -10,7 +10,7 @@ import jax.numpy as jnp
 
 from langevin_dqn import keys
 from langevin_dqn.agents.registry import resolve_agent
-from langevin_dqn.environments import Environment, HostEnvironment, make_env
+from langevin_dqn.environments import Environment, HostEnvironment, check_environment, make_env
 from langevin_dqn.errors import UserError
 from langevin_dqn.loops import compiled, host, recording
 from langevin_dqn.loops.evaluation import TrainedAgent
@@ -79,6 +79,8 @@ def train(
         episodes = DEFAULT_EPISODES
 
     environment = make_env(env) if isinstance(env, str) else env
+    if environment is env:
+        check_environment(environment, type(env).__name__)
     try:
         found = resolve_agent(agent, environment, preset=preset, network=network, changes=changes)
         built = found.agent

@@ -9,7 +9,7 @@ import pytest
 
 from langevin_dqn import UserError
 from langevin_dqn.analysis import bsuite_log, bsuite_scores, bsuite_summary
-from langevin_dqn.environments.sweeps import SWEEPS
+from langevin_dqn.environments.bsuite.sweeps import SWEEPS
 
 DATA = Path(__file__).parents[1] / "data"
 EXPECTED = json.loads((DATA / "bsuite_expected.json").read_text())

@@ -6,7 +6,7 @@ import pytest
 from bsuite.utils import datasets
 from digit_files import random_digits, write_digits
 
-from langevin_dqn.environments import mnist_files
+from langevin_dqn.environments.bsuite import mnist_files
 
 
 @pytest.fixture(scope="session")

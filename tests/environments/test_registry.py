@@ -1,57 +1,20 @@
-"""Ids, settings and what they make: bsuite's, all 468 of them."""
+"""From ids to environments: names, settings, names that a user registers, and factories of a user's module."""
+
+import inspect
+import sys
+from dataclasses import dataclass
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 import pytest
-from bsuite import sweep
-from bsuite_side import load
 
+import langevin_dqn
 from langevin_dqn import UserError, make_env
-from langevin_dqn.environments.base import Environment, IndexSpace
-from langevin_dqn.environments.registry import FACTORIES, bsuite_episodes
-from langevin_dqn.environments.sweeps import SWEEPS
-
-IDS = [f"{name}/{number}" for name, experiment in SWEEPS.items() for number in range(len(experiment.settings))]
-
-
-def test_ids_are_bsuites():
-    assert tuple(IDS) == sweep.SWEEP
-    assert len(IDS) == 468
-
-
-def test_settings_episodes_and_tags_are_bsuites():
-    for name, experiment in SWEEPS.items():
-        for number, setting in enumerate(experiment.settings):
-            assert setting == sweep.SETTINGS[f"{name}/{number}"]
-            assert experiment.episodes == sweep.EPISODES[f"{name}/{number}"] == bsuite_episodes(f"{name}/{number}")
-        assert set(experiment.tags) == {tag for tag, ids in sweep.TAGS.items() if f"{name}/0" in ids}
-    assert bsuite_episodes("cartpole") is None
-    assert bsuite_episodes("cartpole:max_time=5") is None
-
-
-@pytest.mark.usefixtures("digits")
-def test_every_id_makes_bsuites_shapes():
-    """Actions and pictures of every id, without running it."""
-    for env_id in IDS:
-        env, (_, raw) = make_env(env_id), load(env_id)
-        assert isinstance(env, Environment)
-        _, obs = jax.eval_shape(env.reset, jax.random.key(0))
-        picture = jax.eval_shape(env.dense, obs)
-        shown = raw.reset().observation
-        assert (picture.shape, picture.dtype) == (shown.shape, shown.dtype), env_id
-        space = env.observation_space
-        assert obs.shape == (() if isinstance(space, IndexSpace) else space.shape)
-        if not env_id.startswith(("cartpole", "catch")):  # bsuite's spec asks for np.int there, which is gone
-            assert env.num_actions == raw.action_spec().num_values
-
-
-@pytest.mark.usefixtures("digits")
-@pytest.mark.parametrize("name", [n for n in SWEEPS if not n.startswith(("deep_sea", "memory", "umbrella"))])
-def test_a_sweep_compiles_once(name):
-    """The settings of a sweep differ in leaves alone, but for sizes and lengths."""
-    made = [make_env(f"{name}/{number}") for number in range(len(SWEEPS[name].settings))]
-    shapes = {(jax.tree.structure(env), tuple(np.shape(x) for x in jax.tree.leaves(env))) for env in made}
-    assert len(shapes) == 1
+from langevin_dqn.environments import Environment, IndexSpace, static
+from langevin_dqn.environments.factories import BUILT_IN
+from langevin_dqn.environments.registry import FACTORIES, PREFIXES, make_jax_env
+from langevin_dqn.ids import IMPORTING
 
 
 @pytest.mark.parametrize(
@@ -113,22 +76,162 @@ def test_bad_ids_are_refused(env_id):
         make_env(env_id)
 
 
-def test_catch_as_an_index_shows_the_same_boards():
-    """The state's number stands for the board, the last one included."""
-    numbers, boards = make_env("catch:rows=4,columns=3,index=true"), make_env("catch:rows=4,columns=3")
-    assert numbers.observation_space == IndexSpace(36)
-    for seed in range(6):
-        (state, number), (same, board) = numbers.reset(jax.random.key(seed)), boards.reset(jax.random.key(seed))
-        for action in (0, 2, 2):
-            np.testing.assert_array_equal(numbers.dense(number), board)
-            state, number, *rest = numbers.step(jax.random.key(0), state, np.int32(action))
-            same, board, *others = boards.step(jax.random.key(0), same, np.int32(action))
-            assert rest == others
-        np.testing.assert_array_equal(numbers.dense(number), board)
-        assert number.dtype == np.int32
-
-
 def test_every_factory_says_what_it_makes():
-    for name, factory in FACTORIES.items():
+    for name, factory in BUILT_IN.items():
         assert factory.__doc__, name
         assert factory.__doc__.split("\n")[0].endswith("."), name
+
+
+@dataclass(frozen=True)
+class Door(Environment):
+    """One door out of a few pays."""
+
+    right: jax.Array
+    doors: int = static(2)
+
+    observation_space = IndexSpace(1)
+
+    @property
+    def num_actions(self):
+        return self.doors
+
+    def reset(self, key):
+        return (), jnp.int32(0)
+
+    def step(self, key, state, action):
+        return state, jnp.int32(0), (action == self.right).astype(jnp.float32), jnp.bool_(True), jnp.bool_(False)
+
+
+def door(doors: int = 2, right: int = 0, prize: bool = True, name: str = "", tags=None):
+    assert (type(prize), type(name)) == (bool, str)
+    made = Door(jnp.int32(right), doors)
+    object.__setattr__(made, "tags", tags)
+    return made
+
+
+@pytest.fixture
+def module(tmp_path, monkeypatch):
+    """A module of the user's, ``doors``, with this and that in it."""
+    source = inspect.getsource(Door) + inspect.getsource(door)
+    header = """
+from dataclasses import dataclass
+import jax, jax.numpy as jnp
+from langevin_dqn.environments import Environment, IndexSpace, static
+"""
+    others = """
+NUMBER = 3
+
+def nothing():
+    pass
+
+def broken():
+    raise RuntimeError("no doors today")
+
+def a_class():
+    return Door
+
+def misshapen():
+    made = door()
+    object.__setattr__(made, "doors", 0)
+    return made
+"""
+    (tmp_path / "doors.py").write_text(header + source + others)
+    monkeypatch.syspath_prepend(tmp_path)
+    yield "doors"
+    sys.modules.pop("doors", None)
+
+
+@pytest.fixture
+def registered(monkeypatch):
+    """Registrations are undone after the test."""
+    monkeypatch.setattr("langevin_dqn.environments.registry.FACTORIES", FACTORIES)
+    before = dict(FACTORIES)
+    yield FACTORIES
+    FACTORIES.clear()
+    FACTORIES.update(before)
+
+
+def test_a_users_factory_by_its_module(module):
+    env = make_env(f"jax:{module}:door")
+    assert (type(env).__name__, env.num_actions) == ("Door", 2)
+    assert isinstance(env, Environment)
+    env = make_env(f"jax:{module}:door:doors=5,right=3,prize=false,name=7,tags=8")
+    assert (env.num_actions, env.right, env.tags) == (5, 3, 8)
+
+
+def test_a_class_is_a_factory(module):
+    assert make_env(f"jax:{module}:Door:right=1,doors=3").num_actions == 3
+
+
+@pytest.mark.parametrize(
+    ("rest", "words"),
+    [
+        ("", "does not name an object"),
+        ("doors", "does not name an object"),
+        ("no_such_module:door", "cannot import 'no_such_module'"),
+        ("doors:dor", "did you mean 'door'?"),
+        ("doors:NUMBER", "jax:doors:NUMBER is not callable: int: 3"),
+        ("doors:nothing", "jax:doors:nothing is not an environment: NoneType"),
+        ("doors:broken", "jax:doors:broken cannot be made: RuntimeError: no doors today"),
+        ("doors:a_class", "the class Door"),
+        ("doors:misshapen", "num_actions=0"),
+        ("doors:door:colour=red", "unknown setting 'colour'"),
+        ("doors:door:doors=two", "doors=two is not a whole number"),
+        ("doors:door:prize=3", "prize=3 is neither true nor false"),
+        ("doors:Door", "missing 1 required positional argument"),
+    ],
+)
+def test_bad_modules_and_factories(module, rest, words):
+    with pytest.raises(UserError) as error:
+        make_env(f"jax:{rest}")
+    assert words in str(error.value)
+    assert len(str(error.value).splitlines()) == 2
+
+
+def test_a_registered_name(registered):
+    langevin_dqn.register_env("my-door.v2", door)
+    env = make_env("my-door.v2:doors=3")
+    assert (type(env), env.num_actions) == (Door, 3)
+    assert make_jax_env("my-door.v2").num_actions == 2
+    with pytest.raises(UserError, match="did you mean 'doors'"):
+        make_env("my-door.v2:dors=3")
+
+
+@pytest.mark.parametrize("name", ["deep_sea", "catch", "gym", "dm", "jax", "python"])
+def test_a_name_that_is_taken(registered, name):
+    with pytest.raises(UserError, match="already"):
+        langevin_dqn.register_env(name, door)
+
+
+def test_a_name_is_registered_once(registered):
+    langevin_dqn.register_env("door", door)
+    with pytest.raises(UserError, match="already"):
+        langevin_dqn.register_env("door", Door)
+
+
+@pytest.mark.parametrize("name", ["", "a:b", "a/b", "a b", "a,b", "a=b"])
+def test_a_name_that_no_id_could_have(registered, name):
+    with pytest.raises(UserError, match="letters"):
+        langevin_dqn.register_env(name, door)
+    assert name not in FACTORIES
+
+
+def test_a_factory_that_cannot_be_called(registered):
+    with pytest.raises(UserError, match="not callable"):
+        langevin_dqn.register_env("door", "jax:doors:door")
+
+
+def test_a_registered_factory_is_checked_when_it_is_used(registered):
+    langevin_dqn.register_env("door", lambda: 3)
+    with pytest.raises(UserError, match="door is not an environment: int: 3"):
+        make_env("door")
+
+
+def test_an_agent_by_mistake():
+    with pytest.raises(UserError, match=r"jax:package\.module:factory"):
+        make_env("python:my.module:agent")
+
+
+def test_every_prefix_that_imports_is_known_as_one():
+    """``gym`` imports only where the id names a module, which ``ids`` tells apart."""
+    assert set(PREFIXES) - {"gym"} <= set(IMPORTING)

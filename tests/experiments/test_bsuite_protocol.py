@@ -6,7 +6,7 @@ import pytest
 
 from langevin_dqn import UserError, make_env
 from langevin_dqn.analysis.public_scores import PUBLIC
-from langevin_dqn.environments.sweeps import SWEEPS
+from langevin_dqn.environments.bsuite.sweeps import SWEEPS
 from langevin_dqn.experiments import bsuite
 from langevin_dqn.experiments.bsuite import QUICK, jobs_of, logged_episodes, pass_of, protocol
 

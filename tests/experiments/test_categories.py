@@ -3,7 +3,7 @@
 import polars as pl
 import pytest
 
-from langevin_dqn.environments.sweeps import SWEEPS
+from langevin_dqn.environments.bsuite.sweeps import SWEEPS
 from langevin_dqn.experiments import categories
 from langevin_dqn.experiments.claims import FAILS, HOLDS, UNDECIDED
 

@@ -44,7 +44,7 @@ def test_dives_equal_the_environments():
     import jax
     import jax.numpy as jnp
 
-    from langevin_dqn.environments.deep_sea import DeepSea
+    from langevin_dqn.environments.bsuite.deep_sea import DeepSea
 
     depth = 3
     env = DeepSea(jnp.ones((depth, depth), jnp.int32), depth, False)

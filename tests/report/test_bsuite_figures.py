@@ -5,7 +5,7 @@ import pytest
 
 from langevin_dqn import UserError
 from langevin_dqn.analysis.bsuite_summary import TAGS
-from langevin_dqn.environments.sweeps import SWEEPS
+from langevin_dqn.environments.bsuite.sweeps import SWEEPS
 from langevin_dqn.report import bsuite_figures
 
 AGENTS = ("dqn", "boot_dqn:members=10", "ensemble_langevin_dqn:members=7")

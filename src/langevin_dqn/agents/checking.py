@@ -11,7 +11,7 @@ import jax.numpy as jnp
 from langevin_dqn import keys
 from langevin_dqn.agents.base import Step
 from langevin_dqn.environments.base import Space
-from langevin_dqn.errors import UserError
+from langevin_dqn.errors import UserError, brief
 from langevin_dqn.networks.base import example_observation
 
 REQUIRED = ("init", "begin_episode", "act", "observe", "learn", "describe")
@@ -75,8 +75,7 @@ def _shapes(name: str, method: str, function: Callable[..., Any], *arguments: An
     except UserError:
         raise
     except Exception as error:  # somebody else's code may raise anything
-        reason = (str(error).splitlines() or [""])[0]
-        raise UserError(f"agent {name}: {method} raises {type(error).__name__}: {reason}", _HINT) from error
+        raise UserError(f"agent {name}: {method} raises {brief(error)}", _HINT) from error
 
 
 def _layout(tree: Any) -> Any:

@@ -8,8 +8,7 @@ from langevin_dqn.agents.base import completed
 from langevin_dqn.agents.checking import check_agent, check_fits
 from langevin_dqn.agents.value_agent import ValueAgent, make_agent
 from langevin_dqn.config import AgentConfig
-from langevin_dqn.environments import make_env
-from langevin_dqn.environments.host import HostEnvironment
+from langevin_dqn.environments import HostEnvironment, make_env
 from langevin_dqn.errors import UserError, unknown
 from langevin_dqn.networks.base import check_network
 from langevin_dqn.presets import AGENTS

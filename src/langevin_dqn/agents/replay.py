@@ -98,10 +98,10 @@ class Layout:
             insert: one boolean per buffer.
             random_out: give up a random transition instead of the oldest.
         """
-        *common, extras = transition
-        per_buffer = Transition(
-            *(jnp.broadcast_to(x, (self.buffers, *jnp.shape(x))) for x in common),
-            jax.tree.map(lambda x: x.reshape(self.buffers, self.members // self.buffers, *x.shape[1:]), extras),
+        sharing = self.members // self.buffers
+        common = transition._replace(extras=None)
+        per_buffer = jax.tree.map(lambda x: jnp.broadcast_to(x, (self.buffers, *jnp.shape(x))), common)._replace(
+            extras=jax.tree.map(lambda x: x.reshape(self.buffers, sharing, *x.shape[1:]), transition.extras)
         )
         capacity = replay.capacity
         slot = replay.cursor
@@ -134,5 +134,5 @@ class Layout:
         draws = prng.bits(key, (1 if shared else members, batch_size))
         size = jnp.maximum(replay.size, 1).astype(jnp.uint32)[:, None]
         place = jnp.broadcast_to((draws % size).astype(jnp.int32), (members, batch_size))
-        *common, extras = replay.data
-        return Transition(*(x[buffer, place] for x in common), jax.tree.map(lambda x: x[buffer, place, part], extras))
+        common = jax.tree.map(lambda x: x[buffer, place], replay.data._replace(extras=None))
+        return common._replace(extras=jax.tree.map(lambda x: x[buffer, place, part], replay.data.extras))

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from langevin_dqn.environments.sweeps import SWEEPS, logged_episodes, split_id
+from langevin_dqn.environments.bsuite.sweeps import SWEEPS, logged_episodes, split_id
 from langevin_dqn.results import Result
 
 if TYPE_CHECKING:

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from langevin_dqn.environments.sweeps import SWEEPS
+from langevin_dqn.environments.bsuite.sweeps import SWEEPS
 from langevin_dqn.errors import unknown
 
 if TYPE_CHECKING:

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from langevin_dqn.analysis.bsuite_scores import SOLVED_SHARE, is_finished, score
-from langevin_dqn.environments.sweeps import SWEEPS
+from langevin_dqn.environments.bsuite.sweeps import SWEEPS
 
 if TYPE_CHECKING:
     import polars as pl

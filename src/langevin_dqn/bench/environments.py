@@ -17,10 +17,10 @@ from jax import lax
 from langevin_dqn import prng
 from langevin_dqn.bench.timing import Contestant, Run, race
 from langevin_dqn.environments import Environment
-from langevin_dqn.environments.mnist import Mnist
+from langevin_dqn.environments.bsuite.mnist import Mnist
+from langevin_dqn.environments.bsuite.sweeps import SWEEPS
+from langevin_dqn.environments.bsuite.wrappers import RewardNoise, RewardScale
 from langevin_dqn.environments.registry import make_jax_env
-from langevin_dqn.environments.sweeps import SWEEPS
-from langevin_dqn.environments.wrappers import RewardNoise, RewardScale
 
 BATCH = 1024
 STRIDE = 64  # steps between two looks of the host

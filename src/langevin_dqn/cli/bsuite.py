@@ -114,7 +114,8 @@ def main(args: Args) -> int:
 
 def _leave_out_mnist(args: Args, chosen: "Protocol") -> "Protocol":
     """MNIST cannot be shipped, so a sweep goes on without it; asking for it alone is an error."""
-    from langevin_dqn.environments import make_env, mnist_files
+    from langevin_dqn.environments import make_env
+    from langevin_dqn.environments.bsuite import mnist_files
 
     if args.mnist_dir is not None:
         os.environ[mnist_files.VARIABLE] = args.mnist_dir

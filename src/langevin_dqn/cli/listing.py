@@ -16,8 +16,8 @@ class Args:
 
 def main(args: Args) -> int:
     from langevin_dqn.config import AgentConfig
+    from langevin_dqn.environments.bsuite.sweeps import SWEEPS
     from langevin_dqn.environments.registry import FACTORIES
-    from langevin_dqn.environments.sweeps import SWEEPS
     from langevin_dqn.presets import AGENTS, PRESETS, preset
 
     agents = {agent: {reading: preset(agent, reading).to_dict() for reading in PRESETS} for agent in AGENTS}

@@ -155,7 +155,8 @@ def main(args: Args) -> int:
     machine.prepare()
     from langevin_dqn.agents.registry import resolve_agent
     from langevin_dqn.cli.progress import Board
-    from langevin_dqn.environments import HostEnvironment, make_env, mnist_files
+    from langevin_dqn.environments import HostEnvironment, make_env
+    from langevin_dqn.environments.bsuite import mnist_files
     from langevin_dqn.environments.registry import bsuite_episodes
     from langevin_dqn.report import figures
     from langevin_dqn.runners import Job, run_jobs

@@ -1,62 +1,25 @@
-"""What an environment is here: pure functions on a pytree.
+"""The base class of environments, and the spaces of their observations.
 
-An environment is a frozen dataclass registered as a pytree. Its arrays (a deep sea's
-action mapping) are leaves, so a program compiled for one setting serves every other of
-the same shape; what decides shapes is static.
-
-JAX (0.10) takes two classes registered with ``jax.tree_util.register_dataclass`` for the same
-structure where their fields are alike, and then, when parts of their hashes happen to be equal, runs
-one with the program of the other (``tools/alike_dataclasses.py``). So here classes are
-registered with :func:`pytree`, and programs that may get an environment from elsewhere are told
-:func:`classes_of` it as well.
+An environment is a frozen dataclass of pure functions. Its fields are leaves of a pytree, so a
+program compiled for one setting (a deep sea's action mapping, say) serves every other of the same
+shape; fields that decide shapes are marked :func:`~langevin_dqn.pytrees.static`.
 """
 
-from dataclasses import dataclass, fields
-from typing import Any, Protocol, TypeVar, runtime_checkable
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 import jax
 
-Class = TypeVar("Class", bound=type)
-
-
-def pytree(cls: Class) -> Class:
-    """Register a dataclass as ``jax.tree_util.register_dataclass`` does, so that its class counts too."""
-    static = [f.name for f in fields(cls) if f.metadata.get("static")]
-    leaves = [f.name for f in fields(cls) if f.name not in static]
-
-    def flatten(tree):
-        return tuple(getattr(tree, name) for name in leaves), tuple(getattr(tree, name) for name in static)
-
-    def flatten_with_keys(tree):
-        values, statics = flatten(tree)
-        return tuple(zip(map(jax.tree_util.GetAttrKey, leaves), values, strict=True)), statics
-
-    def unflatten(statics, values):
-        tree: Any = object.__new__(cls)
-        for name, value in (*zip(static, statics, strict=True), *zip(leaves, values, strict=True)):
-            object.__setattr__(tree, name, value)
-        return tree
-
-    jax.tree_util.register_pytree_with_keys(cls, flatten_with_keys, unflatten, flatten)
-    return cls
-
-
-def classes_of(tree: Any) -> tuple[type, ...]:
-    """The classes of which a pytree is made, from the outside in."""
-
-    def walk(structure):
-        node = structure.node_data()
-        return () if node is None else (node[0], *(cls for child in structure.children() for cls in walk(child)))
-
-    return walk(jax.tree.structure(tree))
+from langevin_dqn.pytrees import pytree
 
 
 @dataclass(frozen=True)
 class IndexSpace:
     """Observations are indices 0..n-1 (int32) of a finite state space.
 
-    Index n stands for bsuite's blank picture after the last step. It ends an episode, so
-    its value is never read.
+    After the last step of an episode the index may be n, which stands for bsuite's blank picture;
+    its value is never used.
     """
 
     n: int
@@ -84,50 +47,109 @@ class FeatureSpace(ArraySpace):
 
 Space = IndexSpace | ArraySpace
 
+if TYPE_CHECKING:
+    from builtins import property as overridable
+else:
 
-@runtime_checkable
-class Environment(Protocol):
-    """An episodic environment with a finite number of actions.
+    class overridable:  # noqa: N801
+        """A property that a subclass may replace by a property, a class attribute or a dataclass field.
 
-    One that also has ``learned_regret`` says below which regret per episode a run has learned,
-    as the paper does for the deep sea (0.8); learning times are told for such ones only.
+        A plain ``property`` would refuse the value of a field of the same name, and ``@dataclass``
+        would take it for the field's default.
+        """
+
+        def __init__(self, function: Callable[[Any], Any]):
+            self._function = function
+            self.__doc__ = function.__doc__
+
+        def __get__(self, instance: Any, owner: type) -> Any:
+            if instance is None:
+                raise AttributeError(f"{owner.__name__} has no value of {self._function.__name__} for the class")
+            return self._function(instance)
+
+
+class Environment:
+    """An episodic environment with a finite number of actions, as pure JAX functions.
+
+    A subclass is a frozen dataclass that defines :meth:`reset`, :meth:`step`, ``observation_space``
+    and ``num_actions``; everything else has a default. Subclasses are registered as pytrees.
+
+    An object of another class is accepted too, if it is a pytree and has all these members but
+    ``learned_regret``.
+
+    Example:
+        >>> import jax.numpy as jnp
+        >>> @dataclass(frozen=True)
+        ... class Coin(Environment):
+        ...     heads: jax.Array
+        ...     num_actions = 2
+        ...     observation_space = IndexSpace(1)
+        ...
+        ...     def reset(self, key):
+        ...         return (), jnp.int32(0)
+        ...
+        ...     def step(self, key, state, action):
+        ...         reward = (action == self.heads).astype(jnp.float32)
+        ...         return state, jnp.int32(0), reward, jnp.bool_(True), jnp.bool_(False)
+        >>> coin = Coin(jnp.int32(1))
+        >>> _, _, reward, _, _ = coin.step(jax.random.key(0), (), jnp.int32(1))
+        >>> float(reward)
+        1.0
     """
 
-    @property
-    def observation_space(self) -> Space: ...
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        pytree(cls)
 
-    @property
-    def num_actions(self) -> int: ...
+    @overridable
+    def observation_space(self) -> Space:
+        """What :meth:`reset` and :meth:`step` return as the observation."""
+        raise AttributeError(f"{type(self).__name__} does not define observation_space")
 
-    @property
-    def max_return(self) -> float | None:
-        """The best expected return of an episode, against which regret is counted."""
-        ...
-
-    @property
-    def max_steps(self) -> int:
-        """No episode is longer than this."""
-        ...
+    @overridable
+    def num_actions(self) -> int:
+        """Actions are 0..num_actions-1."""
+        raise AttributeError(f"{type(self).__name__} does not define num_actions")
 
     def reset(self, key: jax.Array) -> tuple[Any, jax.Array]:
         """Start an episode: ``(state, obs)``."""
-        ...
+        raise NotImplementedError(f"{type(self).__name__} does not define reset")
 
     def step(
         self, key: jax.Array, state: Any, action: jax.Array
     ) -> tuple[Any, jax.Array, jax.Array, jax.Array, jax.Array]:
-        """``(state, obs, reward, terminated, truncated)``."""
-        ...
+        """One step of an episode: ``(state, obs, reward, terminated, truncated)``."""
+        raise NotImplementedError(f"{type(self).__name__} does not define step")
+
+    @overridable
+    def max_return(self) -> float | None:
+        """The best expected return of an episode, against which regret is counted; None if unknown."""
+        return None
+
+    @overridable
+    def max_steps(self) -> int | None:
+        """The most steps of an episode; None if unknown, and replay is then as large as its configuration says."""
+        return None
+
+    @overridable
+    def learned_regret(self) -> float | None:
+        """A run has learned when its regret per episode is below this; None if there is no such threshold.
+
+        The paper has 0.8 for Deep Sea. Learning times are reported for environments with a threshold only.
+        """
+        return None
 
     def dense(self, obs: jax.Array) -> jax.Array:
-        """The array bsuite would show for ``obs``."""
-        ...
+        """The observation as an array: one-hot for an index, unless bsuite shows it otherwise."""
+        space = self.observation_space
+        return jax.nn.one_hot(obs, space.n, dtype="float32") if isinstance(space, IndexSpace) else obs
 
     def measure(self, state: Any) -> dict[str, jax.Array]:
-        """What the episode that ended in ``state`` adds to each of the columns bsuite logs for it.
+        """What the episode that ended in ``state`` adds to each column of the run's log, by the column's name.
 
-        Named as bsuite's columns are. ``best_episode`` is kept as a maximum over episodes,
-        every other column as a sum. ``regret``, which bsuite has not, is free of the rewards'
-        noise: the best mean less that of what was chosen.
+        Columns of bsuite keep their names. ``best_episode`` is kept as a maximum over episodes,
+        every other column as a sum. ``regret``, which bsuite does not have, is free of the rewards'
+        noise: the best mean reward minus that of the chosen action.
         """
-        ...
+        del state
+        return {}

@@ -1,4 +1,4 @@
-"""Five tiny environments, each of which isolates one way for an agent to be wrong.
+"""Five tiny environments, each of which tests one thing that an agent must get right.
 
 | probe | actions | what an agent must get right |
 |---|---|---|
@@ -9,28 +9,27 @@
 | ``probe_policy`` | 2 | the right action for each state |
 """
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import jax
 import jax.numpy as jnp
 
 from langevin_dqn import metrics
-from langevin_dqn.environments.base import IndexSpace, pytree
+from langevin_dqn.environments.base import Environment, IndexSpace
 from langevin_dqn.errors import unknown
+from langevin_dqn.pytrees import static
 
 PROBES = ("value", "state", "bootstrap", "action", "policy")
 
 
-@pytree
 @dataclass(frozen=True)
-class Probe:
+class Probe(Environment):
     """One of the five probes; the state is what is observed, 0 or 1."""
 
-    task: str = field(metadata={"static": True})
+    task: str = static()
 
-    @property
-    def observation_space(self) -> IndexSpace:
-        return IndexSpace(2)
+    observation_space = IndexSpace(2)
+    learned_regret = metrics.LEARNED_SHARE
 
     @property
     def num_actions(self) -> int:
@@ -39,10 +38,6 @@ class Probe:
     @property
     def max_return(self) -> float:
         return 0.0 if self.task == "state" else 1.0
-
-    @property
-    def learned_regret(self) -> float:
-        return metrics.LEARNED_SHARE
 
     @property
     def max_steps(self) -> int:
@@ -64,13 +59,6 @@ class Probe:
         }[self.task]
         after = jnp.int32(1) if self.task == "bootstrap" else state
         return after, after, jnp.float32(reward), jnp.bool_(terminated), jnp.bool_(False)
-
-    def dense(self, obs: jax.Array) -> jax.Array:
-        return jax.nn.one_hot(obs, 2, dtype=jnp.float32)
-
-    def measure(self, state: jax.Array) -> dict[str, jax.Array]:
-        del state
-        return {}
 
 
 def probe(task: str = "value") -> Probe:

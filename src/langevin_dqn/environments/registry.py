@@ -1,83 +1,38 @@
 """From an id to an environment.
 
 ``cartpole_noise/12`` is a bsuite id (experiment/setting); ``deep_sea:depth=20,mapping_seed=7``
-is a name with settings; a bare name takes its defaults. ``gym:CartPole-v1`` is Gymnasium's, and
-``dm:package.module:factory`` any dm_env environment.
+is a name with settings; a bare name takes its defaults. ``gym:CartPole-v1`` is Gymnasium's,
+``dm:package.module:factory`` any dm_env environment, and ``jax:package.module:factory`` an
+environment of your own. :func:`register_env` adds names.
 """
 
-import inspect
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Collection
 from typing import Any
 
-from langevin_dqn.environments import dm_env, gymnasium
-from langevin_dqn.environments.bandit import bandit
+from langevin_dqn import ids
+from langevin_dqn.environments.adapters import dm_env, gymnasium
+from langevin_dqn.environments.adapters.host import HostEnvironment
 from langevin_dqn.environments.base import Environment
-from langevin_dqn.environments.cartpole import cartpole, cartpole_swingup
-from langevin_dqn.environments.catch import catch
-from langevin_dqn.environments.contextual_bandit import contextual_bandit
-from langevin_dqn.environments.deep_sea import deep_sea, deep_sea_stochastic
-from langevin_dqn.environments.discounting_chain import discounting_chain
-from langevin_dqn.environments.gaussian_bandit import gaussian_bandit, linear_bandit
-from langevin_dqn.environments.host import HostEnvironment
-from langevin_dqn.environments.memory_chain import memory_len, memory_size
-from langevin_dqn.environments.mnist import mnist
-from langevin_dqn.environments.mountain_car import mountain_car
-from langevin_dqn.environments.probes import PROBES, probe
-from langevin_dqn.environments.sweeps import SWEEPS
-from langevin_dqn.environments.umbrella_chain import umbrella_distract, umbrella_length
-from langevin_dqn.environments.wrappers import noisy, scaled
-from langevin_dqn.errors import UserError, nearest, unknown
+from langevin_dqn.environments.bsuite.sweeps import SWEEPS
+from langevin_dqn.environments.checking import check_environment
+from langevin_dqn.environments.factories import BUILT_IN
+from langevin_dqn.environments.settings import read_pairs, split_settings, typed_settings
+from langevin_dqn.errors import UserError, brief, unknown
 
-Factory = Callable[..., Environment]
+Factory = Callable[..., Environment | HostEnvironment]
 
+#: Environments by name: those of the package, and those that were registered.
+FACTORIES: dict[str, Factory] = dict(BUILT_IN)
 
-def _probe_factory(task: str) -> Factory:
-    def factory():
-        return probe(task)
+#: A name and a setting that together mean another name: bsuite's bandit has num_actions and no arms.
+_NAME_BY_SETTING = {("bandit", "arms"): "gaussian_bandit"}
 
-    factory.__doc__ = f"A probe of an agent: {task}."
-    return factory
+#: Settings of bsuite that have another name here.
+_RENAMED_SETTINGS = {"size": "depth"}
 
-
-#: Environments by name: a factory whose keyword arguments are the settings.
-FACTORIES: dict[str, Factory] = {
-    "bandit": bandit,
-    "bandit_noise": noisy(bandit),
-    "bandit_scale": scaled(bandit),
-    "cartpole": cartpole,
-    "cartpole_noise": noisy(cartpole),
-    "cartpole_scale": scaled(cartpole),
-    "cartpole_swingup": cartpole_swingup,
-    "catch": catch,
-    "catch_noise": noisy(catch),
-    "catch_scale": scaled(catch),
-    "contextual_bandit": contextual_bandit,
-    "deep_sea": deep_sea,
-    "deep_sea_stochastic": deep_sea_stochastic,
-    "discounting_chain": discounting_chain,
-    "gaussian_bandit": gaussian_bandit,
-    "linear_bandit": linear_bandit,
-    "memory_len": memory_len,
-    "memory_size": memory_size,
-    "mnist": mnist,
-    "mnist_noise": noisy(mnist),
-    "mnist_scale": scaled(mnist),
-    "mountain_car": mountain_car,
-    "mountain_car_noise": noisy(mountain_car),
-    "mountain_car_scale": scaled(mountain_car),
-    "umbrella_distract": umbrella_distract,
-    "umbrella_length": umbrella_length,
-    **{f"probe_{task}": _probe_factory(task) for task in PROBES},
-}
-
-#: A setting that says which environment is meant: bsuite counts num_actions, and has no bandit with arms.
-_TELLING = {("bandit", "arms"): "gaussian_bandit"}
-
-#: Where a factory's name for a setting is not bsuite's.
-_RENAMED = {"size": "depth"}
-
-#: Environments of other libraries, by prefix: what makes one from the rest of the id.
-ADAPTERS: dict[str, Callable[[str], HostEnvironment]] = {"gym": gymnasium.make, "dm": dm_env.make}
+_OWN = "an environment of your own is jax:package.module:factory"
+_NAME_IT = "if you trust this code, give the same id yourself, with env= in Python or --env on the command line"
 
 
 def make_env(env_id: str) -> Environment | HostEnvironment:
@@ -94,28 +49,75 @@ def make_env(env_id: str) -> Environment | HostEnvironment:
         16
     """
     name, colon, settings = env_id.partition(":")
-    if colon and name in ADAPTERS:
-        return ADAPTERS[name](settings)
+    if colon and name in PREFIXES:
+        return PREFIXES[name](settings)
     if "/" in name:
         return _from_sweep(*name.split("/", 1))
+    if name == "python":
+        raise UserError(f"{env_id} names an agent, not an environment", _OWN)
     if name not in FACTORIES:
         raise unknown("environment", name, FACTORIES)
-    for item in settings.split(","):
-        name = _TELLING.get((name, item.partition("=")[0]), name)
-    return FACTORIES[name](**_parse_settings(name, settings))
+    pairs = read_pairs(settings, name)
+    for key in pairs:
+        name = _NAME_BY_SETTING.get((name, key), name)
+    return make_named(name, typed_settings(pairs, FACTORIES[name], name))
+
+
+def make_named(name: str, settings: dict[str, Any]) -> Environment | HostEnvironment:
+    """The environment of a name in :data:`FACTORIES`, with the settings of its factory."""
+    if name in BUILT_IN:
+        return BUILT_IN[name](**settings)
+    return _call_users(FACTORIES[name], settings, name)
 
 
 def make_jax_env(env_id: str) -> Environment:
-    """As :func:`make_env`, for ids whose environment can be compiled; others are refused."""
+    """Like :func:`make_env`, for ids whose environment can be compiled; others are refused."""
     environment = make_env(env_id)
     if isinstance(environment, HostEnvironment):
         environment.close()
-        raise UserError(f"{env_id} does not run inside JAX", "use one of ours; langevin-dqn list names them")
+        raise UserError(f"{env_id} is not a JAX environment", "langevin-dqn list shows the JAX environments")
     return environment
 
 
+def register_env(name: str, factory: Factory) -> None:
+    """Make ``name``, and ``name:key=value,...`` with settings, an id of the environment that ``factory`` makes.
+
+    A name is known in this Python process only. Runs in worker processes need an id that can be
+    imported there: ``jax:package.module:factory``.
+
+    Args:
+        name: letters, digits, ``_``, ``-`` and ``.``, not used so far.
+        factory: makes the environment. Its keyword arguments are the settings, of the types of their defaults.
+
+    After ``register_env("maze", make_maze)``, where ``make_maze(size: int = 5)`` makes an environment,
+    ``train("langevin_dqn", "maze:size=7")`` trains on it.
+    """
+    if not re.fullmatch(r"[\w.-]+", name):
+        raise UserError(f"{name!r} cannot name an environment", "use letters, digits, _, - and . only")
+    if name in FACTORIES or name in ("python", *PREFIXES):
+        raise UserError(f"there is already an environment {name!r}", "choose another name")
+    if not callable(factory):
+        raise UserError(f"the factory of {name} is not callable: {brief(factory)}", "pass a function or a class")
+    FACTORIES[name] = factory
+
+
+def safe_env(
+    identifier: str, source: str, named: Collection[str] = (), hint: str = _NAME_IT
+) -> Environment | HostEnvironment:
+    """Like :func:`make_env`, for an id that was read from a file: it is refused if it would import code.
+
+    Args:
+        identifier: the id.
+        source: the file or store it was read from.
+        named: ids that the user gave; these may import code.
+        hint: how the user can give the id.
+    """
+    ids.refuse_import(identifier, source, hint, named)
+    return make_env(identifier)
+
+
 def bsuite_episodes(env_id: str) -> int | None:
-    """How many episodes bsuite runs this id for; None for what is no bsuite id."""
+    """How many episodes bsuite runs this id for; None for other ids."""
     name, slash, _ = env_id.partition("/")
     return SWEEPS[name].episodes if slash and name in SWEEPS else None
 
@@ -129,31 +131,33 @@ def _from_sweep(name: str, number: str) -> Environment:
             f"{name}/{number} is not one of its settings", f"ids run from {name}/0 to {name}/{len(settings) - 1}"
         )
     setting = settings[int(number)]
-    return FACTORIES[name](**{_RENAMED.get(k, k): v for k, v in setting.items() if k != "seed"})
+    return BUILT_IN[name](**{_RENAMED_SETTINGS.get(k, k): v for k, v in setting.items() if k != "seed"})
 
 
-def _parse_settings(name: str, settings: str) -> dict[str, Any]:
-    """``depth=20,stochastic=true`` as keyword arguments, typed as the factory's defaults are."""
-    allowed = {k: p.default for k, p in inspect.signature(FACTORIES[name]).parameters.items()}
-    parsed: dict[str, Any] = {}
-    for item in filter(None, settings.split(",")):
-        key, separator, text = item.partition("=")
-        if not separator:
-            raise UserError(f"environment setting {item!r} has no value", f"write {name}:{item}=VALUE")
-        if key not in allowed:
-            hint = nearest(key, allowed) if allowed else f"{name} takes no settings"
-            raise UserError(f"unknown setting {key!r} of {name}", hint)
-        parsed[key] = _parse_value(key, text, type(allowed[key]))
-    return parsed
+def _from_module(text: str) -> Environment | HostEnvironment:
+    """``package.module:factory``, or with settings ``package.module:factory:size=5``."""
+    path, settings = split_settings(text)
+    name, factory = f"jax:{path}", ids.import_object(path, "jax")
+    if not callable(factory):
+        raise UserError(f"{name} is not callable: {brief(factory)}", "name a function that makes an environment")
+    return _call_users(factory, typed_settings(settings, factory, name), name)
 
 
-def _parse_value(key: str, text: str, kind: type) -> Any:
-    if kind is bool:
-        if text.lower() in ("true", "false"):
-            return text.lower() == "true"
-        raise UserError(f"{key}={text} is neither true nor false", f"write {key}=true or {key}=false")
+def _call_users(factory: Factory, settings: dict[str, Any], name: str) -> Environment | HostEnvironment:
+    """What a user's factory makes, checked."""
     try:
-        return kind(text)
-    except ValueError:
-        what, example = ("a whole number", "20") if kind is int else ("a number", "0.5")
-        raise UserError(f"{key}={text} is not {what}", f"write for instance {key}={example}") from None
+        environment = factory(**settings)
+    except UserError:
+        raise
+    except Exception as error:  # a factory may raise anything
+        raise UserError(f"{name} cannot be made: {brief(error)}", f"check its settings: {name}:size=10") from error
+    check_environment(environment, name)
+    return environment
+
+
+#: What makes an environment from the rest of an id, by the id's prefix.
+PREFIXES: dict[str, Callable[[str], Environment | HostEnvironment]] = {
+    "gym": gymnasium.make,
+    "dm": dm_env.make,
+    "jax": _from_module,
+}

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from langevin_dqn.environments.sweeps import SWEEPS, logged_episodes, split_id
+from langevin_dqn.environments.bsuite.sweeps import SWEEPS, logged_episodes, split_id
 from langevin_dqn.errors import UserError
 from langevin_dqn.results import Result
 from langevin_dqn.runners import Job

@@ -7,7 +7,7 @@ import polars as pl
 
 from langevin_dqn.analysis import bsuite_log, bsuite_summary
 from langevin_dqn.analysis.bsuite_summary import TAGS
-from langevin_dqn.environments.sweeps import SWEEPS, split_id
+from langevin_dqn.environments.bsuite.sweeps import SWEEPS, split_id
 from langevin_dqn.experiments.bsuite import jobs_of, pass_of, protocol
 from langevin_dqn.experiments.claims import FAILS, HOLDS, LEVEL, UNDECIDED, Claim, Finding, undecided
 from langevin_dqn.experiments.figure import Contender

@@ -15,6 +15,7 @@ from langevin_dqn.store import Store, key_of
 #: Microseconds per member update on one core (``langevin-dqn bench``): the network, its noise, and
 #: each row of a table that the step goes over; sleeping rows cost as much as this many would.
 _NETWORK, _NOISE, _ROW, _NOISY_ROW, _ASLEEP = 60.0, 20.0, 0.14, 0.22, 600
+_UNKNOWN_LENGTH = 1_000  # steps of an episode, where the environment does not say
 _START = 4.0  # seconds: to compile, or to load what was compiled
 
 
@@ -57,5 +58,5 @@ def at_most(job: Job) -> float:
         rows = min(rows, _ASLEEP)
     noisy = config.noise_variance > 0
     update = _NETWORK + _NOISE * noisy + (_NOISY_ROW if noisy else _ROW) * rows
-    steps = (job.episodes or 0) * environment.max_steps  # type: ignore[union-attr]
+    steps = (job.episodes or 0) * (getattr(environment, "max_steps", None) or _UNKNOWN_LENGTH)
     return _START + 1e-6 * update * steps * config.updates_per_step * config.members

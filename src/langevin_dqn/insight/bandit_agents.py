@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from langevin_dqn.environments.gaussian_bandit import GaussianBandit
+from langevin_dqn.environments.bandits.gaussian_bandit import GaussianBandit
 from langevin_dqn.environments.registry import make_env
 from langevin_dqn.errors import UserError
 from langevin_dqn.runners import Job, run_jobs

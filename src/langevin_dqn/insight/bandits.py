@@ -18,7 +18,7 @@ from jax.scipy.linalg import solve_triangular
 
 from langevin_dqn import prng
 from langevin_dqn.agents.base import greedy
-from langevin_dqn.environments.gaussian_bandit import GaussianBandit
+from langevin_dqn.environments.bandits.gaussian_bandit import GaussianBandit
 from langevin_dqn.errors import UserError
 
 

@@ -84,8 +84,7 @@ def run(
     A check falls on the first end of an episode after each multiple of ``check_every`` steps.
     """
     most = min(episodes or _NEVER, steps or _NEVER)  # an episode has at least one step
-    carry = _BEGIN.compiled_for(agent, environment)(agent, environment, key, most, steps, records)
-    chunk_program = _RUN_CHUNK.compiled_for(agent, environment)
+    carry = begin(agent, environment, key, most, steps, records)
     learned = getattr(environment, "learned_regret", None) if stop_when_solved else None
     done, chunk, next_check = 0, _FIRST_CHUNK, check_every
     while True:
@@ -96,7 +95,7 @@ def run(
             check=jnp.int32(min(next_check or _NEVER, steps or _NEVER)),
             regret_share=jnp.float32(-jnp.inf if learned is None else learned),
         )
-        carry = chunk_program(agent, environment, key, carry, limits)
+        carry = run_chunk(agent, environment, key, carry, limits)
         ran, done, all_steps = int(carry.episodes) - done, int(carry.episodes), int(carry.all_steps)
         ended = done - int(carry.cut)
         check = next_check is not None and all_steps >= next_check and not bool(carry.cut)
@@ -116,6 +115,19 @@ def run(
             next_check = (all_steps // check_every + 1) * check_every
         rate = ran / max(time.perf_counter() - before, 1e-6)
         chunk = int(np.clip(rate * seconds, 1, 4 * chunk))
+
+
+def begin(
+    agent: Any, environment: Environment, key: jax.Array, episodes: int, steps: int | None = None, records: bool = False
+) -> Carry:
+    """The start of a run of at most so many episodes and steps."""
+    program = BEGIN.compiled_for(agent, environment)
+    return program(agent, environment, key, episodes, steps, records)
+
+
+def run_chunk(agent: Any, environment: Environment, key: jax.Array, carry: Carry, limits: Limits) -> Carry:
+    """Run episodes up to a limit; ``carry`` is used up."""
+    return RUN_CHUNK.compiled_for(agent, environment)(agent, environment, key, carry, limits)
 
 
 def pure(agent: Any, environment: Environment, episodes: int) -> Callable[[jax.Array], dict[str, Any]]:
@@ -208,5 +220,5 @@ def _run_chunk(agent: Any, environment: Environment, key: jax.Array, carry: Carr
     return lax.while_loop(going, one_more, carry)
 
 
-_BEGIN = Program(_begin, static_argnums=(3, 4, 5))
-_RUN_CHUNK = Program(_run_chunk, donate_argnums=3)
+BEGIN = Program(_begin, static_argnums=(3, 4, 5))
+RUN_CHUNK = Program(_run_chunk, donate_argnums=3)

@@ -12,7 +12,7 @@ import jax
 import jax.numpy as jnp
 
 from langevin_dqn.environments.base import IndexSpace, Space
-from langevin_dqn.errors import UserError
+from langevin_dqn.errors import UserError, brief
 
 Params = Any
 
@@ -106,9 +106,8 @@ def check_network(network: Any, space: Space, num_actions: int) -> None:
     try:
         found = jax.eval_shape(output, example_observation(space))
     except Exception as error:  # somebody else's code may raise anything
-        reason = (str(error).splitlines() or [""])[0]
         raise UserError(
-            f"network {name} fails on {space}: {type(error).__name__}: {reason}",
+            f"network {name} fails on {space}: {brief(error)}",
             "check init(key, space, num_actions) and apply(params, obs)",
         ) from error
     shape = getattr(found, "shape", None)

@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Any
 
-from langevin_dqn.environments.deep_sea import MIN_DEPTH
+from langevin_dqn.environments.bsuite.deep_sea import MIN_DEPTH
 from langevin_dqn.errors import UserError
 from langevin_dqn.report.figures import check_path
 

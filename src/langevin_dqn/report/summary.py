@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from langevin_dqn.environments.sweeps import SWEEPS
+from langevin_dqn.environments.bsuite.sweeps import SWEEPS
 from langevin_dqn.experiments.claims import Claim, Finding
 from langevin_dqn.experiments.figure import SCALES, Figure
 from langevin_dqn.results import Result

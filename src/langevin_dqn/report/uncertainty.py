@@ -7,7 +7,7 @@ import numpy as np
 
 from langevin_dqn.analysis.uncertainty import CLIP, grid, learned_map, nearest_map, reachable, uncertainty
 from langevin_dqn.environments import make_env
-from langevin_dqn.environments.deep_sea import DeepSea
+from langevin_dqn.environments.bsuite.deep_sea import DeepSea
 from langevin_dqn.errors import UserError
 from langevin_dqn.report.figures import check_path, label
 from langevin_dqn.results import Result, UncertaintyMaps

@@ -1,0 +1,1 @@
+"""Environments of other libraries for our agents, and ours for other libraries."""

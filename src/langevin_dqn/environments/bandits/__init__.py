@@ -1,0 +1,1 @@
+"""Bandits whose prior is known, to compare agents with exact posteriors."""

@@ -1,0 +1,1 @@
+"""The experiments of bsuite as JAX environments, and its sweeps as data."""
