@@ -17,8 +17,9 @@ from langevin_dqn.environments.base import Environment
 from langevin_dqn.environments.bsuite.sweeps import SWEEPS
 from langevin_dqn.environments.checking import check_environment
 from langevin_dqn.environments.factories import BUILT_IN
-from langevin_dqn.environments.settings import read_pairs, split_settings, typed_settings
+from langevin_dqn.environments.settings import typed_settings
 from langevin_dqn.errors import UserError, brief, unknown
+from langevin_dqn.ids import read_pairs, split_settings
 
 Factory = Callable[..., Environment | HostEnvironment]
 

@@ -7,9 +7,8 @@ from typing import Any
 import numpy as np
 
 from langevin_dqn.environments.base import ArraySpace, IndexSpace, Space
-from langevin_dqn.environments.settings import literal, split_settings
 from langevin_dqn.errors import UserError, brief
-from langevin_dqn.ids import import_object
+from langevin_dqn.ids import import_object, literal, split_settings
 
 
 def make(text: str) -> "DmEnvironment":

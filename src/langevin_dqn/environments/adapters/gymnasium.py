@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from langevin_dqn.environments.base import ArraySpace, IndexSpace, Space
-from langevin_dqn.environments.settings import literal, split_settings
 from langevin_dqn.errors import UserError, brief, nearest
+from langevin_dqn.ids import literal, split_settings
 
 _WRAP = "wrap the environment and pass langevin_dqn.environments.GymnasiumEnvironment(env) to train"
 
