@@ -13,7 +13,7 @@ user's class may be registered in any way.
 
 import dataclasses
 from collections.abc import Callable
-from functools import lru_cache, partial
+from functools import cache, partial
 from typing import Any, TypeVar
 
 import jax
@@ -45,7 +45,7 @@ class _Uncompared:
         return 0
 
 
-@lru_cache
+@cache
 def _layout(cls: Any) -> tuple[tuple[str, ...], tuple[tuple[str, bool], ...]]:
     """The names of a dataclass's leaves, and of its static fields with whether each is compared."""
     fields = dataclasses.fields(cls)
@@ -61,13 +61,13 @@ def pytree(cls: Class) -> Class:
     """
 
     def flatten(tree):
-        leaves, statics = _layout(type(tree))
+        leaves, statics = _layout(cls)
         aux = tuple(getattr(tree, name) if compared else _Uncompared(getattr(tree, name)) for name, compared in statics)
         return tuple(getattr(tree, name) for name in leaves), aux
 
     def flatten_with_keys(tree):
         values, aux = flatten(tree)
-        return tuple(zip(map(jax.tree_util.GetAttrKey, _layout(type(tree))[0]), values, strict=True)), aux
+        return tuple(zip(map(jax.tree_util.GetAttrKey, _layout(cls)[0]), values, strict=True)), aux
 
     def unflatten(aux, values):
         tree: Any = object.__new__(cls)
