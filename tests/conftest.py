@@ -17,6 +17,23 @@ def quick_compilation():
     jax.config.update(name, before)
 
 
+@pytest.fixture
+def last_figure(monkeypatch):
+    """What matplotlib drew last, caught before it is closed."""
+    import matplotlib.pyplot as plt
+
+    kept = []
+    monkeypatch.setattr(plt, "close", kept.append)
+    yield lambda: kept[-1]
+    monkeypatch.undo()
+    plt.close("all")
+
+
+@pytest.fixture
+def axes_of(last_figure):
+    return lambda: last_figure().axes
+
+
 def _made_up(job):
     """What a run might have given, without running it: more updates, noise and members learn sooner."""
     from langevin_dqn.environments.sweeps import SWEEPS, split_id
@@ -65,7 +82,7 @@ def _made_up_maps(rng, depth, episodes):
 @pytest.fixture(scope="session")
 def made_up_report():
     """A figure's report from made-up runs of those of its jobs that ``keep`` lets through."""
-    from langevin_dqn.experiments import figures
+    from langevin_dqn.paper.registry import figures
     from langevin_dqn.report.summary import FigureReport
 
     @functools.cache
@@ -81,7 +98,7 @@ def made_up_report():
 @pytest.fixture(scope="session")
 def made_up_store(tmp_path_factory):
     """A store with made-up runs of two figures at the smallest scale."""
-    from langevin_dqn.experiments import choose
+    from langevin_dqn.paper.registry import choose
     from langevin_dqn.store import Store
 
     store = Store(tmp_path_factory.mktemp("made_up"))

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from langevin_dqn.experiments import figures
+from langevin_dqn.paper.registry import figures
 
 CLAIMS = sum(len(figure.claims) for figure in figures().values())
 

@@ -3,28 +3,11 @@
 import numpy as np
 import pytest
 
-from langevin_dqn.experiments import figures
-from langevin_dqn.report import page, paper_figures
-from langevin_dqn.report.maps import Maps
+from langevin_dqn.paper.registry import figures
+from langevin_dqn.plots.maps import Maps
+from langevin_dqn.report import page, pictures
 
 EPISODES = (10, 40, 80, 160)
-
-
-@pytest.fixture
-def last_figure(monkeypatch):
-    """What matplotlib drew last, caught before it is closed."""
-    import matplotlib.pyplot as plt
-
-    kept = []
-    monkeypatch.setattr(plt, "close", kept.append)
-    yield lambda: kept[-1]
-    monkeypatch.undo()
-    plt.close("all")
-
-
-@pytest.fixture
-def axes_of(last_figure):
-    return lambda: last_figure().axes
 
 
 @pytest.fixture(scope="session")
@@ -50,14 +33,12 @@ def _none(job):
 def page_file(every_report, made_up_maps, tmp_path_factory):
     """The page, written."""
     folder = tmp_path_factory.mktemp("page")
-    drawn = {
-        report.figure.id: paper_figures.draw(report, folder / f"{report.figure.id}.png") for report in every_report
-    }
+    drawn = {report.figure.id: pictures.draw(report, folder / f"{report.figure.id}.png") for report in every_report}
     origin = {
         "machine": "made up, 2 cores", "python": "3.11.0", "jax": "0.10", "package": "0.1.0", "algorithm_version": 2,
         "runs": 7, "first": "2026-01-01", "last": "2026-01-02",
     }  # fmt: skip
-    pictures = {name: path for name, path in drawn.items() if path is not None}
-    html = page.render(every_report, pictures, made_with=[origin], maps={"fig5": made_up_maps})
+    files = {name: path for name, path in drawn.items() if path is not None}
+    html = page.render(every_report, files, made_with=[origin], maps={"fig5": made_up_maps})
     (folder / "report.html").write_text(html, encoding="utf-8")
     return folder / "report.html"

@@ -6,8 +6,8 @@ from html.parser import HTMLParser
 import numpy as np
 import pytest
 
+from langevin_dqn.plots.maps import Maps
 from langevin_dqn.report import durations, page, settings
-from langevin_dqn.report.maps import Maps
 from langevin_dqn.report.verdicts import told
 
 VOID = {"meta", "link", "img", "input", "br", "hr", "rect"}

@@ -15,7 +15,7 @@ from langevin_dqn.errors import UserError
 from langevin_dqn.presets import preset
 
 if TYPE_CHECKING:
-    from langevin_dqn.experiments.bsuite import Protocol
+    from langevin_dqn.paper.bsuite_protocol import Protocol
 
 
 @dataclass
@@ -89,7 +89,7 @@ def main(args: Args) -> int:
     from langevin_dqn import machine
 
     machine.prepare()
-    from langevin_dqn.experiments.bsuite import jobs_of, protocol
+    from langevin_dqn.paper.bsuite_protocol import jobs_of, protocol
     from langevin_dqn.store import Store
 
     chosen = _leave_out_mnist(args, protocol(args.settings, args.episodes_scale))
@@ -151,7 +151,7 @@ def _summary(args: Args, store, label: str, jobs: list, chosen: "Protocol") -> d
     import polars as pl
 
     from langevin_dqn.analysis import bsuite_log, bsuite_summary
-    from langevin_dqn.experiments.bsuite import pass_of
+    from langevin_dqn.paper.bsuite_protocol import pass_of
 
     results = [store.get(job) for job in jobs]
     logs = pl.concat(
@@ -184,7 +184,7 @@ def _by(table, column: str) -> dict[str, float]:
 
 
 def _draw(args: Args, summaries: list[dict[str, Any]], caption: str) -> None:
-    from langevin_dqn.report import bsuite_figures
+    from langevin_dqn.plots import bsuite as bsuite_figures
 
     scores = {summary["agent"]: summary["scores"] for summary in summaries}
     tags = {summary["agent"]: summary["tags"] for summary in summaries}

@@ -38,7 +38,7 @@ class Args:
 
 def main(args: Args) -> int:
     if args.scale is not None:
-        from langevin_dqn.experiments.figure import check_scale
+        from langevin_dqn.paper.figure import check_scale
 
         check_scale(args.scale)
     for path, suffix in ((args.out, ".html"), (args.markdown, ".md")):
@@ -49,7 +49,7 @@ def main(args: Args) -> int:
     from langevin_dqn import machine
 
     machine.prepare()
-    from langevin_dqn.experiments import figures
+    from langevin_dqn.paper.registry import figures
     from langevin_dqn.report import verdicts
     from langevin_dqn.report.summary import summarise
     from langevin_dqn.store import Store
@@ -108,12 +108,12 @@ def write(
 
 def _draw(reports: Sequence["FigureReport"], folder: Path, suffixes: Sequence[str]) -> dict[str, Path]:
     """By figure, its PNG file."""
-    from langevin_dqn.report import paper_figures
+    from langevin_dqn.report import pictures
 
     drawn = {}
     for report in reports:
         for suffix in suffixes:
-            path = paper_figures.draw(report, folder / f"{report.figure.id}.{suffix}")
+            path = pictures.draw(report, folder / f"{report.figure.id}.{suffix}")
             if path is not None and suffix == "png":
                 drawn[report.figure.id] = path
     return drawn

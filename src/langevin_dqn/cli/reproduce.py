@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 import tyro
 
 if TYPE_CHECKING:
-    from langevin_dqn.experiments.figure import Figure
     from langevin_dqn.experiments.plan import Plan
+    from langevin_dqn.paper.figure import Figure
     from langevin_dqn.store import Store
 
 
@@ -43,9 +43,9 @@ def main(args: Args) -> int:
         raise UserError("no figure to reproduce", "name some, such as fig2 fig7, or all")
     machine.prepare()
     from langevin_dqn.cli.sweep import run_missing, runner_of
-    from langevin_dqn.experiments import choose
-    from langevin_dqn.experiments.figure import check_scale
     from langevin_dqn.experiments.plan import figures_plan
+    from langevin_dqn.paper.figure import check_scale
+    from langevin_dqn.paper.registry import choose
     from langevin_dqn.runners.job import available_cores
     from langevin_dqn.store import Store
 

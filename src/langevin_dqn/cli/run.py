@@ -133,7 +133,7 @@ def check_maps(args: Args, environment: Any) -> None:
     if args.record is not None and args.maps is None and not args.json:
         raise UserError("--record has nowhere to go", "draw it with --maps maps.png, or print it with --json")
     if args.maps is not None:
-        from langevin_dqn.report import uncertainty
+        from langevin_dqn.plots import uncertainty
 
         uncertainty.check(args.maps, args.env, environment)
 
@@ -151,7 +151,7 @@ def main(args: Args) -> int:
     from langevin_dqn.cli.progress import Board
     from langevin_dqn.environments import HostEnvironment, make_env, mnist_files
     from langevin_dqn.environments.registry import bsuite_episodes
-    from langevin_dqn.report import figures
+    from langevin_dqn.plots import style as figures
     from langevin_dqn.runners import Job, run_jobs
     from langevin_dqn.training import DEFAULT_EPISODES
 
@@ -216,7 +216,7 @@ def main(args: Args) -> int:
         over = "1 seed" if len(seeds) == 1 else f"{len(seeds)} seeds ({shown})"
         caption = f"{args.env}, {args.preset} preset, {over}"
         if all("regret" in r.measures and r.episodes == ordered[0].episodes for r in ordered):
-            from langevin_dqn.report.bandit_figures import regret_curves
+            from langevin_dqn.plots.bandit_regret import regret_curves
 
             caption = caption.replace(shown, "mean, standard error as a band")
             path = regret_curves({"": {args.agent: [r.measures["regret"] for r in ordered]}}, args.plot, caption)
@@ -224,7 +224,7 @@ def main(args: Args) -> int:
             path = figures.learning_curves({args.agent: ordered}, args.plot, caption)
         print(f"wrote {path}", file=sys.stderr)
     if args.maps:
-        from langevin_dqn.report import uncertainty
+        from langevin_dqn.plots import uncertainty
 
         print(f"wrote {uncertainty.draw(ordered[0], args.maps)}", file=sys.stderr)
     return 0

@@ -21,8 +21,9 @@ def main(args: Args) -> int:
     folder = Path(args.store)
     if not folder.is_dir():
         raise UserError(f"there is no store at {folder}", "name the folder that --store named")
-    from langevin_dqn.experiments import figures, progress_file
-    from langevin_dqn.experiments.figure import SCALES
+    from langevin_dqn.experiments import progress_file
+    from langevin_dqn.paper.figure import SCALES
+    from langevin_dqn.paper.registry import figures
     from langevin_dqn.store import Store
 
     names = Store(folder).names()
@@ -52,7 +53,7 @@ def _print(folder: Path, runs: int, counts: dict[str, dict[str, list[int]]], pro
     from rich.table import Table
 
     from langevin_dqn.cli.sweep import headline
-    from langevin_dqn.experiments.figure import SCALES
+    from langevin_dqn.paper.figure import SCALES
     from langevin_dqn.report import durations
 
     table = Table(title=f"{folder}: {runs} runs")

@@ -7,7 +7,7 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 
-from langevin_dqn.report.figures import label
+from langevin_dqn.plots.style import label
 from langevin_dqn.results import Result
 
 
@@ -81,7 +81,7 @@ def bsuite_tables(summaries: Sequence[Mapping[str, Any]]) -> None:
     """Scores per experiment and per tag, a column per agent, others' published ones beside them, to stdout."""
     from langevin_dqn.analysis.bsuite_summary import BY_TYPE, TAGS
     from langevin_dqn.analysis.public_scores import PUBLIC, SOURCE
-    from langevin_dqn.report.bsuite_figures import styles
+    from langevin_dqn.plots.bsuite import styles
 
     console = Console()
     texts = styles(s["agent"] for s in summaries)

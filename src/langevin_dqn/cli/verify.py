@@ -94,7 +94,7 @@ def _different(store: "Store", rows: list[dict[str, Any]], count: int, workers: 
 
 def _contradicted(store: "Store", file: str) -> list[str]:
     """Verdicts in ``file`` that the runs do not bear out."""
-    from langevin_dqn.experiments import figures
+    from langevin_dqn.paper.registry import figures
     from langevin_dqn.report import verdicts
     from langevin_dqn.report.summary import summarise
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from langevin_dqn import row_state
 from langevin_dqn.environments import make_env
 from langevin_dqn.environments.base import IndexSpace
-from langevin_dqn.experiments.figure import Figure
+from langevin_dqn.paper.figure import Figure
 from langevin_dqn.presets import preset
 from langevin_dqn.runners import Job
 from langevin_dqn.store import Store, key_of

@@ -4,19 +4,19 @@ from pathlib import Path
 
 import numpy as np
 
-from langevin_dqn.analysis import seas
+from langevin_dqn.analysis import learning_times
 from langevin_dqn.analysis.uncertainty import CLIP, grid, reachable, uncertainty
-from langevin_dqn.experiments import fig4
 from langevin_dqn.insight.four_states import HORIZON, UNCERTAIN, UP
-from langevin_dqn.report import deep_sea_drawing, four_states
-from langevin_dqn.report import uncertainty as pictures
-from langevin_dqn.report.maps import Maps
+from langevin_dqn.paper import fig4
+from langevin_dqn.plots import deep_sea, four_states
+from langevin_dqn.plots import uncertainty as pictures
+from langevin_dqn.plots.maps import Maps
 from langevin_dqn.report.summary import FigureReport
 from langevin_dqn.results import Result
 
 
 def draw_sea(_: FigureReport, path: str | Path, caption: str) -> Path:
-    return deep_sea_drawing.draw(path)
+    return deep_sea.draw(path)
 
 
 def tell_sea(_: FigureReport) -> str:
@@ -67,7 +67,7 @@ def tell_maps(report: FigureReport) -> str:
     result = shown_run(report)
     if result is None or result.record is None:
         return "There are no maps yet."
-    means = uncertainty(result.record)[:, reachable(seas.depth_of(result.env)).ravel()].mean(1)
+    means = uncertainty(result.record)[:, reachable(learning_times.depth_of(result.env)).ravel()].mean(1)
     told = [f"{means[i]:.3g} at episode {result.record.episodes[i]}" for i in (0, len(means) // 2, -1)]
     return (
         f"Maps of the sea by episode, seed {result.seed}. Mean uncertainty over the cells in reach: {', '.join(told)}."
@@ -79,7 +79,7 @@ def slider(report: FigureReport) -> Maps | None:
     result = shown_run(report)
     if result is None or result.record is None:
         return None
-    depth = seas.depth_of(result.env)
+    depth = learning_times.depth_of(result.env)
     values = np.where(reachable(depth), grid(uncertainty(result.record), depth), np.nan)
     learned = f"learned at episode {result.learning_time}" if result.solved else "not learned"
     return Maps(

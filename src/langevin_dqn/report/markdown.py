@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
-from langevin_dqn.report.paper_figures import caption
+from langevin_dqn.report.pictures import caption
 from langevin_dqn.report.summary import FigureReport
 from langevin_dqn.report.verdicts import told
 

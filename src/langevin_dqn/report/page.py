@@ -6,11 +6,11 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from langevin_dqn.experiments.claims import LEVEL
+from langevin_dqn.paper.claims import LEVEL
+from langevin_dqn.plots.maps import Maps, color
 from langevin_dqn.report import durations, settings
-from langevin_dqn.report.maps import Maps, color
 from langevin_dqn.report.markdown import runs
-from langevin_dqn.report.paper_figures import alt, presets
+from langevin_dqn.report.pictures import alt, presets
 from langevin_dqn.report.summary import FigureReport
 from langevin_dqn.report.verdicts import SYMBOLS
 from langevin_dqn.store import Store

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from langevin_dqn.config import FIELD_TYPES
+from langevin_dqn.plots.style import label
 from langevin_dqn.presets import preset
-from langevin_dqn.report.figures import label
 from langevin_dqn.report.summary import FigureReport
 
 TABLES = {"table1": ("dqn", "langevin_dqn"), "table2": ("boot_dqn", "ensemble_langevin_dqn")}

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from langevin_dqn.environments.sweeps import SWEEPS
-from langevin_dqn.experiments.claims import Claim, Finding
-from langevin_dqn.experiments.figure import SCALES, Figure
+from langevin_dqn.paper.claims import Claim, Finding
+from langevin_dqn.paper.figure import SCALES, Figure
 from langevin_dqn.results import Result
 from langevin_dqn.runners import Job
 from langevin_dqn.store import Store

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from langevin_dqn.errors import UserError
-from langevin_dqn.experiments.claims import FAILS, HOLDS, UNDECIDED, Verdict
+from langevin_dqn.paper.claims import FAILS, HOLDS, UNDECIDED, Verdict
 from langevin_dqn.report.summary import FigureReport, to_dicts
 
 #: Shapes beside the words, so that no verdict hangs on a colour.

@@ -1,0 +1,90 @@
+"""Deep-sea runs as a table: who learned what, and when."""
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from langevin_dqn.environments import make_env
+from langevin_dqn.results import Result
+
+if TYPE_CHECKING:
+    import polars as pl
+
+
+def depth_of(env: str) -> int:
+    """The depth of the sea that an environment's id names.
+
+    Example:
+        >>> depth_of("deep_sea/3")
+        16
+    """
+    return make_env(env).depth  # type: ignore[union-attr]
+
+
+def table(results: Iterable[Result]) -> "pl.DataFrame":
+    """A row per run: what was run, and ``time``, its learning time; infinity if it did not learn."""
+    import polars as pl
+
+    depths: dict[str, int] = {}
+    rows = []
+    for result in results:
+        if result.env not in depths:
+            depths[result.env] = depth_of(result.env)
+        time = result.learning_time
+        rows.append(
+            {
+                "agent": result.agent,
+                "preset": result.preset,
+                "members": result.config.members,
+                "updates": result.config.updates_per_step,
+                "depth": depths[result.env],
+                "seed": result.seed,
+                "time": np.inf if time is None else float(time),
+            }
+        )
+    kinds = {"agent": pl.String, "preset": pl.String} | dict.fromkeys(("members", "updates", "depth", "seed"), pl.Int64)
+    return pl.DataFrame(rows, schema=kinds | {"time": pl.Float64})
+
+
+def format_learning_time(time: float) -> str:
+    """A learning time in words."""
+    return f"{time:g}" if np.isfinite(time) else "none within the budget"
+
+
+def paired(first: "pl.DataFrame", second: "pl.DataFrame", on: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
+    """Learning times of runs that agree on the columns ``on``, side by side."""
+    both = first.join(second, on=list(on), suffix="_second").sort(*on)
+    return both["time"].to_numpy(), both["time_second"].to_numpy()
+
+
+def scores(times: "pl.DataFrame", by: Sequence[str]) -> "pl.DataFrame":
+    """The share of depths that each seed solved, and of its depths how many were run.
+
+    Only depths that all groups share count, so that a half-finished sweep compares like with like.
+    """
+    import polars as pl
+
+    groups = times.select(by).n_unique()
+    common = (
+        times.unique([*by, "depth"])
+        .group_by("depth")
+        .len()
+        .filter(pl.col("len") == groups)
+        .select("depth")
+        .sort("depth")
+    )
+    solved = pl.col("time").is_finite()
+    return (
+        times.join(common, on="depth")
+        .group_by(*by, "seed")
+        .agg(score=solved.mean(), depths=pl.col("depth").n_unique())
+        .sort(*by, "seed")
+    )
+
+
+def with_seeds(times: "pl.DataFrame", by: Sequence[str], seeds: int) -> "pl.DataFrame":
+    """The runs of those groups that have at least so many seeds: what a half-finished sweep can be judged by."""
+    import polars as pl
+
+    return times.filter(pl.col("seed").n_unique().over(list(by)) >= seeds)
