@@ -82,8 +82,8 @@ def _made_up_maps(rng, depth, episodes):
 @pytest.fixture(scope="session")
 def made_up_report():
     """A figure's report from made-up runs of those of its jobs that ``keep`` lets through."""
+    from langevin_dqn.paper.figure import FigureReport
     from langevin_dqn.paper.registry import figures
-    from langevin_dqn.report.summary import FigureReport
 
     @functools.cache
     def report(name, scale="quick", keep=lambda job: True):

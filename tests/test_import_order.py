@@ -131,7 +131,7 @@ HEAVY = {"jax", "jaxlib", "optax", "matplotlib", "tyro", "rich", "scipy", "polar
         ("import langevin_dqn.cli.main", HEAVY),
         ("import langevin_dqn.cli.run", HEAVY - {"tyro", "rich"}),
         ("import langevin_dqn.cli.bsuite", HEAVY - {"tyro", "rich"}),
-        ("import langevin_dqn.cli.report", HEAVY),
+        ("import langevin_dqn.cli.report", HEAVY - {"tyro", "rich"}),
         ("import langevin_dqn.report.page", {"jinja2", "matplotlib", "tyro", "rich"}),
         ("import langevin_dqn.store, langevin_dqn.analysis.bsuite_summary", {"polars", "matplotlib", "tyro", "rich"}),
     ],

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from langevin_dqn.evaluation import Trained, evaluate
     from langevin_dqn.insight.posterior import langevin_monte_carlo, sample_posterior
     from langevin_dqn.optimizers import langevin_adam, langevin_sgd, polynomial_decay
+    from langevin_dqn.paper.registry import register_figure
     from langevin_dqn.presets import preset
     from langevin_dqn.results import Result
     from langevin_dqn.store import load_results
@@ -41,6 +42,7 @@ _HOME = {
     "load_results": "store",
     "polynomial_decay": "optimizers",
     "preset": "presets",
+    "register_figure": "paper.registry",
     "Result": "results",
     "sample_posterior": "insight.posterior",
     "train": "training",
@@ -64,6 +66,7 @@ __all__ = [
     "make_env",
     "polynomial_decay",
     "preset",
+    "register_figure",
     "sample_posterior",
     "save_agent",
     "train",

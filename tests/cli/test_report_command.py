@@ -35,7 +35,7 @@ def test_json_is_an_object_per_claim_and_nothing_else(report, made_up_store):
     by_name = {(claim["figure"], claim["claim"]): claim for claim in claims}
     assert by_name["fig3", "shorter"]["verdict"] == "holds"
     assert by_name["fig3", "shorter"]["runs"] == by_name["fig3", "shorter"]["planned"] == 12
-    assert by_name["fig7", "ensemble_gains"]["verdict"] == "not enough runs"
+    assert by_name["fig7", "ensemble_gains"]["verdict"] == "inconclusive"
 
 
 def test_everything_at_once(report, made_up_store, tmp_path):
@@ -53,7 +53,7 @@ def test_everything_at_once(report, made_up_store, tmp_path):
     assert f"<td>{len(list(made_up_store.glob('v*/*.parquet')))}</td>" in html  # runs, by machine and versions
     lines = text.read_text(encoding="utf-8").splitlines()
     assert len([line for line in lines if line.startswith("| fig") and "verdict" not in line]) == CLAIMS
-    assert "../c/fig3.png)" in "".join(line for line in lines if line.startswith("![fig3"))
+    assert "../c/fig3.png)" in "".join(line for line in lines if line.startswith("![Figure 3"))
     assert [line for line in err.splitlines() if line.startswith("wrote")] == [
         f"wrote {path}" for path in (pictures, text, page)
     ]
@@ -86,7 +86,7 @@ def test_a_store_that_is_none(report, tmp_path):
 def test_a_scale_without_runs(report, tmp_path):
     code, _, err = report("--store", tmp_path, "--scale", "quick")
     assert code == 2
-    assert "no runs of any figure of scale quick" in err
+    assert "no runs of any figure at scale quick" in err
 
 
 @pytest.mark.parametrize(

@@ -16,11 +16,12 @@ from langevin_dqn.experiments.plan import plan_of
 from langevin_dqn.paper import registry
 from langevin_dqn.paper.claims import Claim, Finding
 from langevin_dqn.paper.contenders import BOOT, DECAYING_DQN
-from langevin_dqn.paper.figure import Figure, merge, sea_jobs
+from langevin_dqn.paper.figure import Figure
+from langevin_dqn.paper.jobs import deep_sea_jobs, merge
 from langevin_dqn.runners import Failure, Job
 from langevin_dqn.store import Store, load_results
 
-JOBS = sea_jobs((DECAYING_DQN, BOOT), depths=(4,), seeds=2, episodes=6)
+JOBS = deep_sea_jobs((DECAYING_DQN, BOOT), depths=(4,), seeds=2, episodes=6)
 
 
 @pytest.fixture

@@ -5,7 +5,7 @@ import pytest
 
 from langevin_dqn.environments.sweeps import SWEEPS
 from langevin_dqn.paper import categories
-from langevin_dqn.paper.claims import FAILS, HOLDS, UNDECIDED
+from langevin_dqn.paper.claims import FAILS, HOLDS, INCONCLUSIVE
 
 
 @pytest.fixture
@@ -39,7 +39,7 @@ def wobble(name):
 def test_equal_agents_are_not_worse(scores):
     scores(lambda name: 0.5 + wobble(name), lambda name: 0.52)
     assert verdict(NOT_WORSE) == HOLDS
-    assert verdict(BETTER) == UNDECIDED
+    assert verdict(BETTER) == INCONCLUSIVE
 
 
 def test_worse_on_one_tag_is_enough(scores):
@@ -59,13 +59,13 @@ def test_better(scores):
 def test_two_experiments_that_agree_are_not_certainty(scores):
     scores(lambda name: 1, lambda name: 0, only=("deep_sea", "deep_sea_stochastic"))
     finding = BETTER.check([])
-    assert finding.verdict == UNDECIDED
+    assert finding.verdict == INCONCLUSIVE
     assert "+1.00, +1.00" in finding.words
-    assert verdict(categories.not_worse("x", "words", "a", "b", ["exploration"])) == UNDECIDED
+    assert verdict(categories.not_worse("x", "words", "a", "b", ["exploration"])) == INCONCLUSIVE
 
 
 def test_a_category_without_runs_is_named(scores):
     scores(lambda name: 1, lambda name: 1, only=[name for name in SWEEPS if "noise" not in SWEEPS[name].tags])
     finding = NOT_WORSE.check([])
-    assert finding.verdict == UNDECIDED
+    assert finding.verdict == INCONCLUSIVE
     assert "nothing run yet on noise" in finding.words

@@ -2,7 +2,7 @@
 
 import pytest
 
-from langevin_dqn.paper.claims import FAILS, HOLDS, LEVEL, UNDECIDED, decide
+from langevin_dqn.paper.claims import FAILS, HOLDS, INCONCLUSIVE, LEVEL, decide
 from langevin_dqn.paper.registry import figures
 
 SEEDS = range(5)
@@ -16,14 +16,14 @@ def check(figure, claim, results):
 def test_decide():
     assert decide(LEVEL, 1.0) == HOLDS
     assert decide(1.0, LEVEL) == FAILS
-    assert decide(0.06, 0.06) == UNDECIDED
+    assert decide(0.06, 0.06) == INCONCLUSIVE
 
 
 @pytest.mark.parametrize("figure", figures().values(), ids=lambda figure: figure.id)
 def test_no_runs_decide_nothing(figure):
     for claim in figure.claims:
         if figure.jobs["paper"]:
-            assert claim.check([]).verdict == UNDECIDED
+            assert claim.check([]).verdict == INCONCLUSIVE
 
 
 def fig2(sea_run, dqn, langevin):
@@ -64,7 +64,7 @@ def test_fig2_does_not_judge_the_other_reading(sea_run):
 
 def test_fig2_two_seeds_are_not_enough(sea_run):
     runs = [run for run in fig2(sea_run, lambda *_: None, lambda *_: 100) if run.seed < 2]
-    assert check("fig2", "deeper", runs).verdict == UNDECIDED
+    assert check("fig2", "deeper", runs).verdict == INCONCLUSIVE
 
 
 def fig3(sea_run, time, seeds=SEEDS):
@@ -81,13 +81,13 @@ def test_fig3_shorter(sea_run):
     rising = fig3(sea_run, lambda updates, seed: 200 + updates + seed)
     assert check("fig3", "shorter", rising).verdict == FAILS
     flat = fig3(sea_run, lambda updates, seed: 100 + 20 * seed)
-    assert check("fig3", "shorter", flat).verdict == UNDECIDED
+    assert check("fig3", "shorter", flat).verdict == INCONCLUSIVE
 
 
 def test_fig3_ninety_is_decided_by_further_seeds(sea_run):
     """The first five choose the number of updates and decide nothing, however low they are."""
     first = fig3(sea_run, lambda updates, seed: 10_000 // updates + seed)
-    assert check("fig3", "ninety", first).verdict == UNDECIDED
+    assert check("fig3", "ninety", first).verdict == INCONCLUSIVE
 
     def with_further(time):
         return check("fig3", "ninety", first + fig3(sea_run, time, range(5, 15)))
@@ -96,7 +96,7 @@ def test_fig3_ninety_is_decided_by_further_seeds(sea_run):
     assert low.verdict == FAILS  # 250 updates were the lowest of the first seeds
     assert low.numbers["updates"] == 250
     assert with_further(lambda updates, seed: 120 if seed < 14 else None).verdict == HOLDS  # 9 of 10: p = 0.011
-    assert with_further(lambda updates, seed: 120 if seed < 13 else None).verdict == UNDECIDED  # 8 of 10: p = 0.055
+    assert with_further(lambda updates, seed: 120 if seed < 13 else None).verdict == INCONCLUSIVE  # 8 of 10: p = 0.055
 
 
 def test_fig6_compares_at_equal_compute(sea_run):
@@ -113,7 +113,7 @@ def test_fig6_compares_at_equal_compute(sea_run):
     assert check("fig6", "ensemble", slower + chain).verdict == FAILS
     assert (
         check("fig6", "ensemble", ensemble + [run for run in chain if run.config.updates_per_step == 25]).verdict
-        == UNDECIDED
+        == INCONCLUSIVE
     )
 
 
@@ -136,8 +136,8 @@ def test_fig7(sea_run):
     assert check("fig7", "boot_gains_nothing", reversed_).verdict == FAILS
     assert check("fig7", "ensemble_gains", reversed_).verdict == FAILS
     mixed = ensembles(sea_run, lambda u, s: 300 if s == u else None, lambda u, s: 200 + 200 * (s % 2))
-    assert check("fig7", "boot_gains_nothing", mixed).verdict == UNDECIDED
-    assert check("fig7", "ensemble_gains", mixed).verdict == UNDECIDED
+    assert check("fig7", "boot_gains_nothing", mixed).verdict == INCONCLUSIVE
+    assert check("fig7", "ensemble_gains", mixed).verdict == INCONCLUSIVE
 
 
 def test_fig8_one_seed_refutes_every(sea_run):
@@ -149,13 +149,13 @@ def test_fig8_one_seed_refutes_every(sea_run):
         ).verdict
         == FAILS
     )
-    assert check("fig8", "every_seed", [run for run in runs if run.seed < 2]).verdict == UNDECIDED
+    assert check("fig8", "every_seed", [run for run in runs if run.seed < 2]).verdict == INCONCLUSIVE
 
 
 def test_fig8_is_about_depth_50(sea_run):
     runs = ensembles(sea_run, lambda u, s: None, lambda u, s: 800 + s, depth=20)
     finding = check("fig8", "every_seed", runs)
-    assert finding.verdict == UNDECIDED
+    assert finding.verdict == INCONCLUSIVE
     assert "nothing was run at depth 50" in finding.words
 
 
@@ -174,7 +174,7 @@ def test_fig11_every_size(sea_run):
     assert check("fig11", "beats_boot_members", runs({1: better, 5: worse})).verdict == FAILS
     nobody = {"boot_dqn": None, "ensemble_langevin_dqn": None}
     finding = check("fig11", "beats_boot_members", runs({1: nobody, 5: better}))
-    assert finding.verdict == UNDECIDED
+    assert finding.verdict == INCONCLUSIVE
     assert "with 1 neither learned anything" in finding.words
 
 
@@ -182,9 +182,9 @@ def test_a_half_finished_sweep_is_judged_by_what_has_enough_seeds(sea_run):
     whole = ensembles(sea_run, lambda u, s: None, lambda u, s: 500 // u + s)
     begun = [run for run in whole if run.config.updates_per_step == 1 or run.seed < 2]
     finding = check("fig7", "beats_boot_updates", begun)
-    assert finding.verdict == UNDECIDED  # one update alone does not say "at every number"
+    assert finding.verdict == INCONCLUSIVE  # one update alone does not say "at every number"
     assert finding.words.endswith("fewer than 3 seeds of both yet with 5")
-    assert check("fig7", "ensemble_gains", begun).verdict == UNDECIDED
+    assert check("fig7", "ensemble_gains", begun).verdict == INCONCLUSIVE
     deeper = ensembles(sea_run, lambda u, s: None, lambda u, s: 900, depth=30)
     assert check("fig7", "beats_boot_updates", whole + deeper[:1]).verdict == HOLDS  # a lone run changes nothing
     against = ensembles(sea_run, lambda u, s: 10, lambda u, s: 500)

@@ -1,12 +1,13 @@
-"""Each figure is drawn from its runs, shows them, and is told in words too."""
+"""Each figure of the paper is drawn from its runs, shows them, and is described in words."""
 
 import dataclasses
 
 import numpy as np
 import pytest
 
+from langevin_dqn.paper import fig5
 from langevin_dqn.paper.registry import figures
-from langevin_dqn.report import insight_figures, pictures
+from langevin_dqn.report import pictures
 
 
 @pytest.fixture
@@ -41,13 +42,13 @@ def test_every_figure_is_drawn_with_its_protocol(made_up_report, drawn, tmp_path
         assert words in caption
     assert (tmp_path / "picture.png").stat().st_size > 20_000
     assert pictures.draw(report, tmp_path / "picture.pdf").read_bytes().startswith(b"%PDF")
-    told = pictures.alt(report)
-    assert told.startswith(report.figure.title)
-    assert sum(character.isdigit() for character in told) > 5
-    assert "inf" not in told
+    words = pictures.alt_text(report)
+    assert words.startswith(report.figure.title)
+    assert sum(character.isdigit() for character in words) > 5
+    assert "inf" not in words
 
 
-def test_the_caption_tells_that_some_settings_have_more_seeds(made_up_report):
+def test_the_caption_says_that_some_settings_have_more_seeds(made_up_report):
     assert ", 3 seeds," in made_up_report("fig3").protocol
     assert (
         ", 2 to 3 seeds,"
@@ -60,17 +61,17 @@ def test_a_drawing_and_a_computation_need_no_runs(made_up_report, drawn, tmp_pat
         report = made_up_report(name)
         assert drawn(report).axes
         assert (tmp_path / "picture.png").stat().st_size > 20_000
-        assert words in pictures.alt(report)
+        assert words in pictures.alt_text(report)
 
 
 def test_maps_of_the_run_in_the_middle(made_up_report, drawn):
     report = made_up_report("fig5")
     times = sorted(result.learning_time for result in report.results if result.solved)
-    shown = insight_figures.shown_run(report)
+    shown = fig5.shown_run(report)
     assert shown.learning_time == times[(len(times) - 1) // 2]
     assert f"seed {shown.seed}" in caption_of(drawn(report))
-    assert f"seed {shown.seed}" in pictures.alt(report)
-    maps = insight_figures.slider(report)
+    assert f"seed {shown.seed}" in pictures.alt_text(report)
+    maps = fig5.slider(report)
     assert maps.shape == (10, 10)
     assert list(maps.episodes) == shown.record.episodes.tolist()
     assert not maps.reachable[0, 1]
@@ -82,8 +83,8 @@ def test_maps_need_a_record(made_up_report, tmp_path):
     report = made_up_report("fig5")
     bare = dataclasses.replace(report, results=tuple(dataclasses.replace(r, record=None) for r in report.results))
     assert pictures.draw(bare, tmp_path / "picture.png") is None
-    assert insight_figures.slider(bare) is None
-    assert "no maps" in pictures.alt(bare)
+    assert fig5.slider(bare) is None
+    assert "no maps" in pictures.alt_text(bare)
 
 
 @pytest.mark.parametrize("name", [*TRAINED, "fig5"])
@@ -91,7 +92,7 @@ def test_no_runs_no_picture(made_up_report, tmp_path, name):
     report = made_up_report(name, keep=lambda job: False)
     assert pictures.draw(report, tmp_path / "picture.png") is None
     assert list(tmp_path.iterdir()) == []
-    assert "no runs" in pictures.alt(report)
+    assert "no runs" in pictures.alt_text(report)
 
 
 @pytest.mark.parametrize("name", list(figures()))
@@ -99,7 +100,7 @@ def test_a_single_run_is_enough_to_go_on(made_up_report, tmp_path, name):
     report = made_up_report(name)
     report = dataclasses.replace(report, results=report.results[:1])
     pictures.draw(report, tmp_path / "picture.png")
-    assert pictures.alt(report)
+    assert pictures.alt_text(report)
 
 
 def test_shares_have_a_line_for_each_number_of_updates(made_up_report, drawn):
@@ -158,13 +159,3 @@ def test_ensembles_over_bsuite_carry_their_sizes(made_up_report, drawn):
     names = ["DQN", "Boot DQN (10)", "Ensemble Langevin DQN (7)"]
     assert legend_of(drawn(made_up_report("fig12"))) == names
     assert legend_of(drawn(made_up_report("fig13"))) == names
-
-
-def test_a_picture_without_training_needs_no_runs(made_up_report, monkeypatch, tmp_path):
-    report = made_up_report("fig3", keep=lambda job: False)
-    figure = dataclasses.replace(report.figure, id="fig1", jobs={"quick": ()})
-    drawing = pictures.Drawing(lambda report, path, caption: path, lambda report: "A sea.")
-    monkeypatch.setitem(pictures.DRAWINGS, "fig1", drawing)
-    report = dataclasses.replace(report, figure=figure, planned=0)
-    assert pictures.draw(report, tmp_path / "sea.png") == tmp_path / "sea.png"
-    assert pictures.alt(report).endswith("A sea.")

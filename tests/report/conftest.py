@@ -1,5 +1,7 @@
 """Fixtures that more than one file uses."""
 
+import dataclasses
+
 import numpy as np
 import pytest
 
@@ -16,13 +18,20 @@ def made_up_maps():
     depth = 6
     reachable = np.tri(depth, dtype=bool)
     known = [np.where(reachable, np.maximum(np.arange(depth) * 10.0 - 3 * k, 0), np.nan) for k in range(4)]
-    return Maps(EPISODES, [known[0], known[1].tolist(), None, known[3]], limit=40.0)
+    maps = [known[0], known[1].tolist(), None, known[3]]
+    return Maps(EPISODES, maps, title="Uncertainty", quantity="standard deviation of Q", limit=40.0)
 
 
 @pytest.fixture(scope="session")
-def every_report(made_up_report):
-    """Every figure, all with runs but one."""
-    return [made_up_report(name) if name != "fig11" else made_up_report(name, keep=_none) for name in figures()]
+def every_report(made_up_report, made_up_maps):
+    """Every figure, all with runs but one; the one with a slider shows made-up maps."""
+    reports = [made_up_report(name) if name != "fig11" else made_up_report(name, keep=_none) for name in figures()]
+    return [
+        dataclasses.replace(report, figure=dataclasses.replace(report.figure, interactive=lambda _: made_up_maps))
+        if report.figure.interactive
+        else report
+        for report in reports
+    ]
 
 
 def _none(job):
@@ -30,7 +39,7 @@ def _none(job):
 
 
 @pytest.fixture(scope="session")
-def page_file(every_report, made_up_maps, tmp_path_factory):
+def page_file(every_report, tmp_path_factory):
     """The page, written."""
     folder = tmp_path_factory.mktemp("page")
     drawn = {report.figure.id: pictures.draw(report, folder / f"{report.figure.id}.png") for report in every_report}
@@ -39,6 +48,6 @@ def page_file(every_report, made_up_maps, tmp_path_factory):
         "runs": 7, "first": "2026-01-01", "last": "2026-01-02",
     }  # fmt: skip
     files = {name: path for name, path in drawn.items() if path is not None}
-    html = page.render(every_report, files, made_with=[origin], maps={"fig5": made_up_maps})
+    html = page.render(every_report, files, made_with=[origin])
     (folder / "report.html").write_text(html, encoding="utf-8")
     return folder / "report.html"

@@ -1,4 +1,4 @@
-"""Deep-sea runs as a table: who learned what, and when."""
+"""Runs of Deep Sea as a table: which learned, and when."""
 
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
@@ -6,6 +6,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from langevin_dqn.environments import make_env
+from langevin_dqn.environments.deep_sea import DeepSea
+from langevin_dqn.errors import UserError
+from langevin_dqn.ids import refuse_import
 from langevin_dqn.results import Result
 
 if TYPE_CHECKING:
@@ -13,13 +16,19 @@ if TYPE_CHECKING:
 
 
 def depth_of(env: str) -> int:
-    """The depth of the sea that an environment's id names.
+    """The depth of the Deep Sea environment that an id names.
+
+    The id may come from a file, so it imports nothing.
 
     Example:
         >>> depth_of("deep_sea/3")
         16
     """
-    return make_env(env).depth  # type: ignore[union-attr]
+    refuse_import(env, "a stored run", "only runs of Deep Sea have a depth")
+    environment = make_env(env)
+    if not isinstance(environment, DeepSea):
+        raise UserError(f"{env} is not Deep Sea", "only runs of Deep Sea have a depth")
+    return environment.depth
 
 
 def table(results: Iterable[Result]) -> "pl.DataFrame":
@@ -36,8 +45,8 @@ def table(results: Iterable[Result]) -> "pl.DataFrame":
             {
                 "agent": result.agent,
                 "preset": result.preset,
-                "members": result.config.members,
-                "updates": result.config.updates_per_step,
+                "members": result.setting("members", 1),
+                "updates": result.setting("updates_per_step", 1),
                 "depth": depths[result.env],
                 "seed": result.seed,
                 "time": np.inf if time is None else float(time),
@@ -48,7 +57,7 @@ def table(results: Iterable[Result]) -> "pl.DataFrame":
 
 
 def format_learning_time(time: float) -> str:
-    """A learning time in words."""
+    """A learning time as text."""
     return f"{time:g}" if np.isfinite(time) else "none within the budget"
 
 

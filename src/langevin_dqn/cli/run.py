@@ -151,7 +151,8 @@ def main(args: Args) -> int:
     from langevin_dqn.cli.progress import Board
     from langevin_dqn.environments import HostEnvironment, make_env, mnist_files
     from langevin_dqn.environments.registry import bsuite_episodes
-    from langevin_dqn.plots import style as figures
+    from langevin_dqn.plots.learning_curves import learning_curves
+    from langevin_dqn.plots.style import check_path
     from langevin_dqn.runners import Job, run_jobs
     from langevin_dqn.training import DEFAULT_EPISODES
 
@@ -166,7 +167,7 @@ def main(args: Args) -> int:
             "--stop-when-solved is for the deep sea; use --episodes or --steps instead",
         )
     if args.plot:
-        figures.check_path(args.plot)
+        check_path(args.plot)
     check_maps(args, environment)
     folders, agents = csv_folders(args, seeds), agent_files(args, seeds)
     by_default = None if args.steps else bsuite_episodes(args.env) or DEFAULT_EPISODES
@@ -221,7 +222,7 @@ def main(args: Args) -> int:
             caption = caption.replace(shown, "mean, standard error as a band")
             path = regret_curves({"": {args.agent: [r.measures["regret"] for r in ordered]}}, args.plot, caption)
         else:
-            path = figures.learning_curves({args.agent: ordered}, args.plot, caption)
+            path = learning_curves({args.agent: ordered}, args.plot, caption)
         print(f"wrote {path}", file=sys.stderr)
     if args.maps:
         from langevin_dqn.plots import uncertainty

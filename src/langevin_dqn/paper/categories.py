@@ -9,8 +9,8 @@ from langevin_dqn.analysis import bsuite_log, bsuite_summary
 from langevin_dqn.analysis.bsuite_summary import TAGS
 from langevin_dqn.environments.sweeps import SWEEPS, split_id
 from langevin_dqn.paper.bsuite_protocol import jobs_of, pass_of, protocol
-from langevin_dqn.paper.claims import FAILS, HOLDS, LEVEL, UNDECIDED, Claim, Finding, undecided
-from langevin_dqn.paper.figure import Contender
+from langevin_dqn.paper.claims import FAILS, HOLDS, INCONCLUSIVE, LEVEL, Claim, Finding, inconclusive
+from langevin_dqn.paper.jobs import Contender
 from langevin_dqn.paper.statistics import mean_interval
 from langevin_dqn.results import Result
 from langevin_dqn.runners import Job
@@ -72,21 +72,21 @@ def not_worse(name: str, words: str, ours: str, theirs: str, tags: Iterable[str]
     def check(results: Sequence[Result]) -> Finding:
         gaps = {tag: _differences(scores_of(results), ours, theirs)[tag] for tag in chosen}
         if not any(gaps.values()):
-            return undecided("no experiment that both agents ran")
+            return inconclusive("no experiment that both agents ran")
         ends = {tag: _interval(values) for tag, values in gaps.items() if values}
         means = {tag: sum(values) / len(values) for tag, values in gaps.items() if values}
         worse = [tag for tag, (_, upper) in ends.items() if upper < 0]
         fine = [tag for tag, (lower, _) in ends.items() if lower > -MARGIN]
-        verdict = FAILS if worse else HOLDS if len(fine) == len(chosen) else UNDECIDED
-        told = "; ".join(f"{tag.replace('_', ' ')} {means[tag]:+.2f} ({_pairs(gaps[tag])})" for tag in ends)
+        verdict = FAILS if worse else HOLDS if len(fine) == len(chosen) else INCONCLUSIVE
+        found = "; ".join(f"{tag.replace('_', ' ')} {means[tag]:+.2f} ({_pairs(gaps[tag])})" for tag in ends)
         missing = [tag for tag in chosen if tag not in ends]
-        told += f"; nothing run yet on {' or '.join(missing)}".replace("_", " ") if missing else ""
+        found += f"; nothing run yet on {' or '.join(missing)}".replace("_", " ") if missing else ""
         numbers = {
             tag: {"difference": means[tag], "pairs": len(gaps[tag]), "lower": _end(ends[tag][0])} for tag in ends
         }
         test = f"90% interval of the mean difference, paired by experiment and pass, to lie above -{MARGIN}"
         test += f"; worse on {', '.join(worse)}" if worse else ""
-        return Finding(verdict, f"difference of scores: {told}", numbers, test)
+        return Finding(verdict, f"difference of scores: {found}", numbers, test)
 
     return Claim(name, words, check)
 
@@ -97,16 +97,16 @@ def differs(name: str, words: str, better: str, worse: str, tag: str) -> Claim:
     def check(results: Sequence[Result]) -> Finding:
         gaps = _differences(scores_of(results), better, worse)[tag]
         if len(gaps) < MIN_PAIRS:
-            told = ", ".join(f"{gap:+.2f}" for gap in gaps) or "none"
-            return undecided(
-                f"fewer than {MIN_PAIRS} scores of both agents, by experiment and pass; differences: {told}"
+            values = ", ".join(f"{gap:+.2f}" for gap in gaps) or "none"
+            return inconclusive(
+                f"fewer than {MIN_PAIRS} scores of both agents, by experiment and pass; differences: {values}"
             )
         lower, upper = _interval(gaps)
         mean = sum(gaps) / len(gaps)
-        verdict = HOLDS if lower > 0 else FAILS if upper < 0 else UNDECIDED
-        told = f"difference of scores on {tag.replace('_', ' ')}: {mean:+.2f} ({_pairs(gaps)}, by experiment and pass)"
+        verdict = HOLDS if lower > 0 else FAILS if upper < 0 else INCONCLUSIVE
+        found = f"difference of scores on {tag.replace('_', ' ')}: {mean:+.2f} ({_pairs(gaps)}, by experiment and pass)"
         test = f"90% interval {lower:+.2f} to {upper:+.2f}, to lie above 0"
-        return Finding(verdict, told, {"difference": mean, "lower": lower, "upper": upper}, test)
+        return Finding(verdict, found, {"difference": mean, "lower": lower, "upper": upper}, test)
 
     return Claim(name, words, check)
 

@@ -1,8 +1,8 @@
-"""What the paper says, as something that data can decide.
+"""What the paper claims, as statements that runs can decide.
 
-A claim has three answers. It *holds* when a one-sided test says so at the stated level; it
+A claim has one of three verdicts. It *holds* when a one-sided test says so at the stated level; it
 *does not hold* when the opposite test does, or when a single run contradicts what is said of
-every run; otherwise there are *not enough runs* to tell. The level is per claim.
+every run; otherwise the runs are *inconclusive*. The level is per claim.
 """
 
 from collections.abc import Callable, Sequence
@@ -11,10 +11,10 @@ from typing import Any, Literal
 
 from langevin_dqn.results import Result
 
-Verdict = Literal["holds", "does not hold", "not enough runs"]
+Verdict = Literal["holds", "does not hold", "inconclusive"]
 HOLDS: Verdict = "holds"
 FAILS: Verdict = "does not hold"
-UNDECIDED: Verdict = "not enough runs"
+INCONCLUSIVE: Verdict = "inconclusive"
 
 #: One-sided error level of every test.
 LEVEL = 0.05
@@ -25,7 +25,7 @@ MIN_SEEDS = 3
 
 @dataclass(frozen=True)
 class Finding:
-    """What the runs say about a claim."""
+    """What the runs show about a claim."""
 
     verdict: Verdict
     words: str
@@ -38,12 +38,12 @@ class Finding:
 
 @dataclass(frozen=True)
 class Claim:
-    """One statement of the paper.
+    """One statement about a figure.
 
     Attributes:
         id: a name, unique within its figure.
         words: the statement, paraphrased.
-        check: what the runs of the figure say about it.
+        check: from the runs of the figure to a verdict.
     """
 
     id: str
@@ -55,9 +55,9 @@ def decide(p_for: float, p_against: float) -> Verdict:
     """The verdict of two opposite one-sided tests."""
     if p_for <= LEVEL:
         return HOLDS
-    return FAILS if p_against <= LEVEL else UNDECIDED
+    return FAILS if p_against <= LEVEL else INCONCLUSIVE
 
 
-def undecided(words: str) -> Finding:
+def inconclusive(words: str) -> Finding:
     """For runs that are not there."""
-    return Finding(UNDECIDED, words)
+    return Finding(INCONCLUSIVE, words)

@@ -1,22 +1,26 @@
-"""fig12 and fig13: DQN, Boot DQN (10) and Ensemble Langevin DQN (7) over bsuite."""
+"""Figure 12: DQN, Boot DQN (10) and Ensemble Langevin DQN (7) over bsuite, by category."""
 
 from langevin_dqn.analysis.bsuite_summary import TAGS
+from langevin_dqn.paper.bsuite_drawing import describe_radar, draw_radar
 from langevin_dqn.paper.categories import bsuite_jobs, differs, not_worse
-from langevin_dqn.paper.figure import Contender, Figure
+from langevin_dqn.paper.figure import Figure
+from langevin_dqn.paper.jobs import Contender
 
-_JOBS = bsuite_jobs(
+#: The runs of Figure 13 too.
+JOBS = bsuite_jobs(
     (
         Contender("dqn"),
         Contender("boot_dqn", changes={"members": 10}),
         Contender("ensemble_langevin_dqn", changes={"members": 7}),
     )
 )
-_NOTE = "All as in the text, one update per step; no MNIST."
+NOTE = "All as in the text, one update per step; no MNIST."
 
 FIGURE = Figure(
     id="fig12",
+    label="Figure 12",
     title="bsuite by category: DQN, Boot DQN (10), Ensemble Langevin DQN (7)",
-    jobs=_JOBS,
+    jobs=JOBS,
     claims=(
         not_worse(
             "not_worse",
@@ -33,13 +37,7 @@ FIGURE = Figure(
             "exploration",
         ),
     ),
-    note=_NOTE,
-)
-
-BY_EXPERIMENT = Figure(
-    id="fig13",
-    title="bsuite by experiment: DQN, Boot DQN (10), Ensemble Langevin DQN (7)",
-    jobs=_JOBS,
-    claims=(differs("boot_explores", "Boot DQN explores better than DQN.", "boot_dqn", "dqn", "exploration"),),
-    note=_NOTE,
+    note=NOTE,
+    draw=draw_radar,
+    describe=describe_radar,
 )

@@ -1,15 +1,18 @@
-"""fig3: median learning time at depth 10 against updates per step."""
+"""Figure 3: median learning time at depth 10 against updates per step."""
 
 from collections.abc import Sequence
+from pathlib import Path
 
 import polars as pl
 
 from langevin_dqn.analysis import learning_times
 from langevin_dqn.analysis.learning_times import format_learning_time
-from langevin_dqn.paper.claims import MIN_SEEDS, Claim, Finding, decide, undecided
+from langevin_dqn.paper.claims import MIN_SEEDS, Claim, Finding, decide, inconclusive
 from langevin_dqn.paper.contenders import LANGEVIN
-from langevin_dqn.paper.figure import Figure, merge, sea_jobs
+from langevin_dqn.paper.figure import Figure, FigureReport
+from langevin_dqn.paper.jobs import deep_sea_jobs, merge
 from langevin_dqn.paper.statistics import falling_trend, median_below
+from langevin_dqn.plots.learning_times import describe_times, draw_times
 from langevin_dqn.results import Result
 from langevin_dqn.runners import Job
 
@@ -34,7 +37,7 @@ def _words(medians: dict[int, float]) -> str:
 def updates_shorten(results: Sequence[Result]) -> Finding:
     times = learning_times.with_seeds(learning_times.table(results), ("updates",), MIN_SEEDS)
     if times["updates"].n_unique() < 3:
-        return undecided(f"needs three update counts with {MIN_SEEDS} seeds each")
+        return inconclusive(f"needs three update counts with {MIN_SEEDS} seeds each")
     medians = _medians(times)
     p_for = falling_trend(times["updates"], times["time"])
     p_against = falling_trend(times["updates"], -times["time"])
@@ -50,13 +53,13 @@ def as_low_as_90(results: Sequence[Result]) -> Finding:
     times = learning_times.table(results)
     medians = _medians(learning_times.with_seeds(times.filter(pl.col("seed") < _FIRST), ("updates",), MIN_SEEDS))
     if not medians:
-        return undecided(f"needs {MIN_SEEDS} seeds at some number of updates per step")
+        return inconclusive(f"needs {MIN_SEEDS} seeds at some number of updates per step")
     best = min(medians, key=lambda updates: medians[updates])
     lowest = format_learning_time(medians[best])
     words = f"the lowest median of the first {_FIRST} seeds is {lowest}, with {best} updates per step"
     fresh = times.filter((pl.col("seed") >= _FIRST) & (pl.col("updates") == best))["time"]
     if len(fresh) < MIN_SEEDS:
-        return undecided(f"{words}; fewer than {MIN_SEEDS} further seeds to test it by")
+        return inconclusive(f"{words}; fewer than {MIN_SEEDS} further seeds to test it by")
     bound = MARGIN * LOWEST
     p_for, p_against = median_below(fresh, bound), median_below(-fresh, -bound)
     median = float(fresh.median())  # type: ignore[arg-type]
@@ -69,13 +72,23 @@ def as_low_as_90(results: Sequence[Result]) -> Finding:
 
 
 def _jobs(updates: tuple[int, ...], seeds: int | range = _FIRST) -> tuple[Job, ...]:
-    return sea_jobs((LANGEVIN,), depths=(10,), updates=updates, seeds=seeds, episodes=5000)
+    return deep_sea_jobs((LANGEVIN,), depths=(10,), updates=updates, seeds=seeds, episodes=5000)
 
 
 _FURTHER = _jobs((250,), range(_FIRST, 3 * _FIRST))
 
+
+def draw(report: FigureReport, path: Path, caption: str) -> Path:
+    return draw_times(report.results, path, caption, report.budget or 0)
+
+
+def describe(report: FigureReport) -> str:
+    return describe_times(report.results)
+
+
 FIGURE = Figure(
     id="fig3",
+    label="Figure 3",
     title="Langevin DQN at depth 10: learning time against updates per step",
     jobs={
         "quick": _jobs((1, 5, 25, 100), seeds=3),
@@ -87,5 +100,7 @@ FIGURE = Figure(
         Claim("ninety", "It goes down to as low as 90 episodes.", as_low_as_90),
     ),
     note="Langevin DQN as in the released code. Ten further seeds with 250 updates per step test how low it goes; "
-    "docs/reproduce.md tells of other σ.",
+    "docs/reproduce.md reports other σ.",
+    draw=draw,
+    describe=describe,
 )

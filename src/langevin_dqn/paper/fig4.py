@@ -1,7 +1,8 @@
-"""fig4: uncertainty moving backward in time in the four-state MDP, computed and not trained."""
+"""Figure 4: uncertainty moving backward in time in the four-state MDP, computed and not trained."""
 
 import functools
 from collections.abc import Sequence
+from pathlib import Path
 
 import jax
 import numpy as np
@@ -10,7 +11,8 @@ from langevin_dqn import prng
 from langevin_dqn.insight import tabular_langevin
 from langevin_dqn.insight.four_states import DOWN, HORIZON, UNCERTAIN, UP, FourStates, Spread, posterior, spread
 from langevin_dqn.paper.claims import FAILS, HOLDS, Claim, Finding
-from langevin_dqn.paper.figure import NO_RUNS, Figure
+from langevin_dqn.paper.figure import Figure, FigureReport
+from langevin_dqn.plots import four_states
 from langevin_dqn.results import Result
 
 PROBLEM = FourStates(many=100)
@@ -55,7 +57,8 @@ def moves_backward(_: Sequence[Result]) -> Finding:
     first = {name: float(found.variance[0, 0, UP]) for name, found in spreads().items()}
     words = "variance of Q at h = 0 for (1, up): " + ", ".join(f"{name} {value:.3f}" for name, value in first.items())
     floor = 1 / PROBLEM.many
-    words += f" (its own data leave {floor:.3f}); order {'as told' if not wrong else 'broken at ' + '; '.join(wrong)}"
+    order = f"violated at {'; '.join(wrong)}" if wrong else "as claimed"
+    words += f" (its own data leave {floor:.3f}); order {order}"
     test = f"every order by more than {_ERRORS:g} standard errors"
     return Finding(FAILS if wrong else HOLDS, words, {"variance_1_up": first, "wrong": wrong}, test)
 
@@ -76,10 +79,30 @@ def tracks_posterior(_: Sequence[Result]) -> Finding:
     return Finding(HOLDS if fine else FAILS, words, {"ratios": ratios}, f"every ratio within {WITHIN:.0%} of 1")
 
 
+def draw(_: FigureReport, path: Path, caption: str) -> Path:
+    words = f"(4, down): 1 datum; other pairs: {PROBLEM.many}; {CHAINS} chains of eq. (8); shades are log variances"
+    panels = {
+        "exact posterior of Q*": spreads()["posterior"].variance,
+        "Langevin estimates (eq. 8)": spreads()["Langevin"].variance,
+    }
+    return four_states.triangles(PROBLEM, panels, path, words)
+
+
+def describe(_: FigureReport) -> str:
+    parts = []
+    for name, found in spreads().items():
+        values = ", ".join(f"{found.variance[h, *UNCERTAIN]:.2f}" for h in range(HORIZON))
+        parts.append(
+            f"{name}: variance of (4, down) at h = 0 to 5: {values}; "
+            f"of (1, up) at h = 0: {found.variance[0, 0, UP]:.3f}."
+        )
+    return "Two triangles for each state and time, up and down, darker where Q is less certain. " + " ".join(parts)
+
+
 FIGURE = Figure(
     id="fig4",
+    label="Figure 4",
     title="Four states: uncertainty moves backward in time",
-    jobs=NO_RUNS,
     claims=(
         Claim(
             "backward",
@@ -93,4 +116,6 @@ FIGURE = Figure(
         ),
     ),
     note=f"Computed: the exact posterior beside {CHAINS} chains of eq. (8); {PROBLEM.many} data of every other pair.",
+    draw=draw,
+    describe=describe,
 )

@@ -1,80 +1,107 @@
-"""A figure of the paper as data: what to run at each scale, and what should come out.
+"""A figure: what to run, what should come out, and how it is drawn."""
 
-Scales differ in depths, seeds and update counts, never in the agents. ``quick`` takes all
-figures together at most half an hour on two cores, ``standard`` about eight hours, and
-``paper`` is the full protocol.
-"""
-
-import itertools
-from collections.abc import Iterable, Mapping, Sequence
+import re
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from pathlib import Path
 
 from langevin_dqn.errors import UserError
-from langevin_dqn.paper.claims import Claim
+from langevin_dqn.paper.claims import Claim, Finding
+from langevin_dqn.paper.jobs import NO_RUNS, SCALES
+from langevin_dqn.paper.protocol_text import protocol_of
+from langevin_dqn.plots.maps import Maps
+from langevin_dqn.results import Result
 from langevin_dqn.runners import Job
 
-SCALES = ("quick", "standard", "paper")
-
-#: For figures that are drawn or computed.
-NO_RUNS: Mapping[str, tuple[Job, ...]] = dict.fromkeys(SCALES, ())
+#: An id is also the name of a picture's file and of a place on the page.
+ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*")
 
 
 @dataclass(frozen=True)
 class Figure:
     """One figure.
 
+    Example:
+        >>> from langevin_dqn.paper.claims import HOLDS, Finding
+        >>> from langevin_dqn.paper.jobs import at_every_scale
+        >>> learns = Claim("learns", "DQN learns depth 4.", lambda runs: Finding(HOLDS, f"{len(runs)} runs"))
+        >>> runs = at_every_scale([Job("dqn", "deep_sea:depth=4", 0, 100)])
+        >>> figure = Figure("shallow", "DQN at depth 4", runs, (learns,))
+        >>> len(figure.jobs["quick"]), figure.label
+        (1, 'shallow')
+
     Attributes:
-        id: the project's name for it, such as ``fig2``.
+        id: its name on the command line and in files: letters, digits, ``_``, ``-`` and ``.``.
         title: what it shows.
-        jobs: its runs, by scale; empty for what is computed without training.
-        claims: what the paper says about it.
-        note: which reading of the paper it uses, and why.
+        jobs: its runs at each scale; none for what is computed without training. ``at_every_scale([...])`` gives every
+            scale the same runs.
+        claims: what is said about it, each with a test.
+        note: which variant of the agents it uses, and why.
+        draw: draws a report to a .png, .pdf or .svg file, with a caption below; returns the path, or None where there
+            are too few runs. Matplotlib is imported inside it.
+        describe: what the picture shows, in words, for readers who do not see it.
+        interactive: maps for the page's slider, or None where there are none yet.
+        label: its name in prose, such as "Figure 5"; the id by default.
     """
 
     id: str
     title: str
-    jobs: Mapping[str, tuple[Job, ...]]
-    claims: tuple[Claim, ...]
+    jobs: Mapping[str, tuple[Job, ...]] = field(default_factory=NO_RUNS.copy)
+    claims: tuple[Claim, ...] = ()
     note: str = ""
+    draw: "Callable[[FigureReport, Path, str], Path | None] | None" = None
+    describe: "Callable[[FigureReport], str] | None" = None
+    interactive: "Callable[[FigureReport], Maps | None] | None" = None
+    label: str = ""
+
+    def __post_init__(self) -> None:
+        if not ID.fullmatch(self.id) or self.id == "all":
+            raise UserError(
+                f"{self.id!r} cannot be a figure's id",
+                "begin with a letter or digit and use letters, digits, '_', '-' and '.'; 'all' stands for every figure",
+            )
+        if not isinstance(self.jobs, Mapping) or set(self.jobs) != set(SCALES):
+            raise UserError(
+                f"figure {self.id!r} does not say what to run at each scale",
+                f"give jobs for {', '.join(SCALES)}, or at_every_scale(jobs)",
+            )
+        for kind in ("id", "words"):
+            names = [getattr(claim, kind) for claim in self.claims]
+            if len(set(names)) < len(names):
+                raise UserError(f"two claims of figure {self.id!r} have the same {kind}", "give each its own")
+        if not self.label:
+            object.__setattr__(self, "label", self.id)
 
 
 @dataclass(frozen=True)
-class Contender:
-    """An agent as a figure runs it."""
+class FigureReport:
+    """A figure as far as a store has its runs.
 
-    agent: str
-    preset: str = "paper"
-    changes: Mapping[str, Any] = field(default_factory=dict)
+    Attributes:
+        figure: what it is about.
+        scale: the scale whose runs were looked at.
+        results: its runs that are in the store.
+        planned: how many runs the scale has.
+        findings: the verdict on each of its claims.
+    """
 
+    figure: Figure
+    scale: str
+    results: tuple[Result, ...]
+    planned: int
+    findings: tuple[tuple[Claim, Finding], ...]
 
-def sea_jobs(
-    contenders: Sequence[Contender],
-    *,
-    depths: Iterable[int],
-    seeds: int | Iterable[int],
-    episodes: int,
-    updates: Iterable[int] = (1,),
-    members: Iterable[int | None] = (None,),
-) -> tuple[Job, ...]:
-    """Every agent in every sea with every number of updates (and members) and seed, each until it has learned."""
-    jobs = []
-    chosen = range(seeds) if isinstance(seeds, int) else seeds
-    for who, size, count, depth, seed in itertools.product(contenders, members, updates, depths, chosen):
-        changes = {**who.changes, "updates_per_step": count}
-        if size is not None:
-            changes["members"] = size
-        jobs.append(Job(who.agent, f"deep_sea:depth={depth}", seed, episodes, who.preset, True, changes))
-    return tuple(jobs)
+    @property
+    def budget(self) -> int | None:
+        """Episodes that its longest run may take; None without runs."""
+        return max((job.episodes or 0 for job in self.figure.jobs[self.scale]), default=None)
 
+    @property
+    def seconds(self) -> float:
+        """Run time, summed over runs."""
+        return sum(result.seconds for result in self.results)
 
-def merge(*groups: Iterable[Job]) -> tuple[Job, ...]:
-    """Several plans as one."""
-    return tuple(job for group in groups for job in group)
-
-
-def check_scale(scale: str) -> str:
-    """Refuse a scale that does not exist."""
-    if scale not in SCALES:
-        raise UserError(f"unknown scale {scale!r}", f"choose one of {', '.join(SCALES)}")
-    return scale
+    @property
+    def protocol(self) -> str:
+        """What was run, in a line."""
+        return protocol_of(self.results, self.budget)

@@ -8,7 +8,7 @@ import numpy as np
 from langevin_dqn.errors import UserError
 from langevin_dqn.plots.style import STYLES, check_path
 
-#: As in ``figures.STYLES``: a colour of Okabe and Ito's, dashes that say the same again, and words.
+#: Of each rule that is not an agent: colour, dashes and name, as in ``style.STYLES``.
 RULES = {
     "thompson": ("#0072B2", (0, (5, 2)), "Thompson sampling, exact"),
     "epsilon_greedy": ("#000000", (0, (1, 1)), "ε-greedy"),

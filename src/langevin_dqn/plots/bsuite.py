@@ -1,5 +1,6 @@
-"""bsuite's two pictures, a radar over tags and bars over experiments (fig9, fig10, fig12, fig13)."""
+"""bsuite's two pictures: a radar over tags and bars over experiments."""
 
+import itertools
 from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -7,18 +8,17 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from langevin_dqn.analysis.bsuite_summary import BY_TYPE, TAGS
-from langevin_dqn.plots.style import STYLES, check_path, drawing, wrapped
+from langevin_dqn.plots.style import SPARE, STYLES, check_path, drawing, wrapped
 
 #: By agent or any label, then by experiment or tag.
 Scores = Mapping[str, Mapping[str, float]]
 
-_SPARE = (("#CC79A7", (0, (3, 1, 1, 1))), ("#56B4E9", (0, (4, 1))), ("#E69F00", (0, (2, 1))), ("#999999", "-"))
 _HATCHES = ("", "////", "....", "xxxx", "\\\\\\\\", "++++", "oo", "----")
 _MARKERS = "osD^vPX*"
 
 
-class Style(NamedTuple):
-    """Colour, dashes, hatch and marker each tell agents apart, so that any one of them may be lost."""
+class BsuiteStyle(NamedTuple):
+    """Colour, dashes, hatch and marker: each of them alone distinguishes agents."""
 
     text: str
     color: str
@@ -27,19 +27,19 @@ class Style(NamedTuple):
     marker: str
 
 
-def styles(agents: Iterable[str]) -> dict[str, Style]:
+def styles(agents: Iterable[str]) -> dict[str, BsuiteStyle]:
     """A style for each agent, by its name or by ``name:field=value``; a second variant of one gets another colour."""
-    found: dict[str, Style] = {}
-    spare = iter(_SPARE * 10)
+    found: dict[str, BsuiteStyle] = {}
+    spare = itertools.cycle(SPARE)
     used = set()
     for i, agent in enumerate(agents):
-        name, _, settings = agent.partition(":")
+        name, _, settings = agent.rpartition(":") if "=" in agent.rpartition(":")[2] else (agent, "", "")
         color, dashes, text = STYLES.get(name, (*next(spare), name)) if name not in used else (*next(spare), name)
         text = STYLES[name][2] if name in STYLES else text
         used.add(name)
-        told = settings.removeprefix("members=")
-        text = f"{text} ({told})" if told else text
-        found[agent] = Style(text, color, dashes, _HATCHES[i % 8], _MARKERS[i % 8])
+        changed = settings.removeprefix("members=")
+        text = f"{text} ({changed})" if changed else text
+        found[agent] = BsuiteStyle(text, color, dashes, _HATCHES[i % 8], _MARKERS[i % 8])
     return found
 
 

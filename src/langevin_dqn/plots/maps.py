@@ -1,4 +1,4 @@
-"""Maps of the sea, one per recorded episode, for a slider to move through."""
+"""Maps of a grid, one per recorded episode, for a slider to move through."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -18,14 +18,15 @@ class Frame(NamedTuple):
 
 @dataclass(frozen=True)
 class Maps:
-    """One quantity over the cells of the sea, by episode.
+    """One quantity over the cells of a grid, by episode.
 
     Attributes:
         episodes: when each map was taken.
-        values: for each of them rows of cells, from the start at the top left; None or NaN is a
-            cell that cannot be reached. A map that is None was not taken.
+        values: for each of them rows of cells, from the top left; None or NaN is a cell that
+            cannot be reached. A map that is None was not taken.
         title: what is shown.
         quantity: the name of the values, with their unit.
+        layout: where what is on the grid.
         limit: values above it are shown as it is; by default the largest.
         least: where a logarithmic scale begins; without it the scale is linear, from 0.
         note: what a reader should know.
@@ -33,8 +34,9 @@ class Maps:
 
     episodes: Sequence[int]
     values: Sequence[Any]
-    title: str = "Uncertainty over the sea"
-    quantity: str = "standard deviation of Q over the last 10 episodes, summed over actions"
+    title: str
+    quantity: str
+    layout: str = ""
     limit: float | None = None
     least: float | None = None
     note: str = ""
@@ -88,7 +90,7 @@ class Maps:
 
 
 def color(share: float) -> str:
-    """From pale to dark as ``share`` goes from 0 to 1; lightness alone tells values apart."""
+    """From pale to dark as ``share`` goes from 0 to 1; lightness alone distinguishes values."""
     from matplotlib import colormaps
     from matplotlib.colors import to_hex
 

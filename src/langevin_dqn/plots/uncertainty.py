@@ -1,4 +1,4 @@
-"""The uncertainty of the deep sea's states through training (fig5): a row of maps, and a film."""
+"""Maps of the uncertainty of the states of Deep Sea through training: a row of them, or a film."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -9,13 +9,14 @@ from langevin_dqn.analysis.uncertainty import CLIP, grid, learned_map, nearest_m
 from langevin_dqn.environments import make_env
 from langevin_dqn.environments.deep_sea import DeepSea
 from langevin_dqn.errors import UserError
+from langevin_dqn.ids import refuse_import
 from langevin_dqn.plots.style import check_path, label
 from langevin_dqn.results import Result, SpreadMaps
 
-#: Where the colours begin; below this nothing is told apart. They are logarithmic: what is known and what is not
-#: differ by a factor of hundreds.
+#: Where the colours begin; smaller values look the same. The scale is logarithmic: the uncertainty of known and
+#: unknown states differs by a factor of hundreds.
 LEAST = 0.01
-#: What the paper's text speaks of, and two more; the learning time and the end come on top.
+#: Those of the paper's text, and two more; the learning time and the end are added.
 EPISODES = (10, 40, 70, 100)
 
 
@@ -28,9 +29,9 @@ def chosen(record: SpreadMaps, learning_time: int | None, episodes: Sequence[int
 
 
 def check(path: str | Path, env: str, environment: object) -> Path:
-    """Refuse a file or an environment that no map can be drawn to, or of."""
+    """Refuse a file that no picture can be written to, and an environment that has no map."""
     if not isinstance(environment, DeepSea):
-        raise UserError(f"{env} is no grid to draw", "maps are drawn of a deep sea")
+        raise UserError(f"{env} has no grid to draw", "maps can be drawn for Deep Sea only")
     path = Path(path)
     if path.suffix == ".gif":
         check_path(path.with_suffix(".png"))  # the same folder
@@ -47,7 +48,7 @@ def draw_maps(result: Result, path: str | Path, episodes: Sequence[int] = EPISOD
     """A row of maps of one seed, with one scale for all.
 
     Args:
-        result: a run of a deep sea that recorded Q.
+        result: a run of Deep Sea that recorded Q.
         path: a .png, .pdf or .svg file.
         episodes: about which to show, beside the learning time and the end.
     """
@@ -102,7 +103,8 @@ def animate(result: Result, path: str | Path, per_second: int = 4) -> Path:
 
 
 def _ready(result: Result, path: str | Path) -> tuple[Path, SpreadMaps, int]:
-    """Where to draw, the record and the sea's depth; or what is missing."""
+    """Where to draw, the record and the depth; or what is missing. The result may come from a file."""
+    refuse_import(result.env, "the result", "maps can be drawn for Deep Sea only")
     environment = make_env(result.env)
     path = check(path, result.env, environment)
     if result.record is None or not len(result.record.episodes):
@@ -145,7 +147,7 @@ def _title(result: Result, record: SpreadMaps, place: int) -> str:
 
 def _caption(result: Result) -> str:
     learned = f"learned at episode {result.learning_time}" if result.solved else "not learned"
-    updates = result.config.updates_per_step
+    updates = result.setting("updates_per_step", 1)
     return (
         f"{label(result.agent)}, {result.preset} preset, {result.env}, {updates} updates per step, "
         f"seed {result.seed}, {learned}.\nStandard deviation of Q over 10 episodes, clipped at {CLIP:g}, summed over "
