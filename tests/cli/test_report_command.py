@@ -1,10 +1,13 @@
 """``langevin-dqn report``: what it writes and what it refuses."""
 
 import json
+import shutil
 
+import polars as pl
 import pytest
 
 from langevin_dqn.paper.registry import figures
+from langevin_dqn.store import Store
 
 CLAIMS = sum(len(figure.claims) for figure in figures().values())
 
@@ -81,6 +84,20 @@ def test_a_store_that_is_none(report, tmp_path):
         assert message in err.splitlines()[0]
         assert err.splitlines()[1].startswith("hint: ")
         assert len(err.splitlines()) == 2
+
+
+@pytest.mark.parametrize("env", ["dm:own_trap:spring", "jax:own_trap:spring", "gym:own_trap:Trap-v0"])
+def test_a_stored_id_imports_nothing(report, made_up_store, tmp_path, monkeypatch, env):
+    """Whoever hands over a store must not run code on its reader's machine."""
+    (tmp_path / "own_trap.py").write_text("import pathlib\npathlib.Path(__file__).with_suffix('.sprung').touch()")
+    monkeypatch.syspath_prepend(tmp_path)
+    store = Store(shutil.copytree(made_up_store, tmp_path / "copy"))
+    path = store.path(figures()["fig3"].jobs["quick"][0])
+    pl.read_parquet(path).with_columns(env=pl.lit(env)).write_parquet(path)
+    code, out, err = report("--store", store.folder, "--figure", "fig3", "--json")
+    assert (code, out) == (2, "")
+    assert "would import code" in err
+    assert not (tmp_path / "own_trap.sprung").exists()
 
 
 def test_a_scale_without_runs(report, tmp_path):
