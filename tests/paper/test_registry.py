@@ -84,9 +84,11 @@ def test_figures_that_do_not_hold_together():
         langevin_dqn.register_figure("fig1")
 
 
-@pytest.mark.parametrize(
-    "text", ['figure = Figure("mine", "A study")', 'def figure():\n    return Figure("mine", "x")']
-)
+OBJECT = 'figure = Figure("mine", "A study")'
+FUNCTION = 'def figure():\n    return Figure("mine", "A study")'
+
+
+@pytest.mark.parametrize("text", [OBJECT, FUNCTION])
 def test_a_figure_by_its_python_name(module, text):
     word = f"python:{module(text)}:figure"
     (first,) = choose([word])
