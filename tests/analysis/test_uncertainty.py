@@ -1,4 +1,4 @@
-"""The numbers of fig5, on records made up so that the answer is known."""
+"""The numbers of Figure 5, on records made up so that the answer is known."""
 
 import numpy as np
 import pytest
@@ -34,7 +34,7 @@ def test_which_map():
     assert [learned_map(record, e) for e in (1, 40, 41, 80, 81, None)] == [0, 1, 2, 3, None, None]
 
 
-def test_the_summarise_of_a_made_up_sea():
+def test_the_summary_of_a_made_up_record():
     """Top 8 until map 5, then 1; bottom left 2; 30 where nobody was; out of reach a 1000 that must not count."""
     maps, columns = 12, np.arange(DEPTH)
     values = np.full((maps, DEPTH, DEPTH), 30.0)

@@ -41,6 +41,20 @@ def test_json_is_an_object_per_claim_and_nothing_else(report, made_up_store):
     assert by_name["fig7", "ensemble_gains"]["verdict"] == "inconclusive"
 
 
+def test_a_page_a_text_and_pictures(report, made_up_store, tmp_path):
+    """The same as below for one figure."""
+    page, text, pictures = tmp_path / "page.html", tmp_path / "claims.md", tmp_path / "c"
+    argv = ("--store", made_up_store, "--figure", "fig3")
+    code, out, err = report(*argv, "--out", page, "--markdown", text, "--figures", pictures)
+    assert code == 0
+    assert "✓ holds" in out
+    assert sorted(path.name for path in pictures.iterdir()) == ["fig3.pdf", "fig3.png"]
+    assert page.read_text(encoding="utf-8").count("<img") == 1
+    assert "(c/fig3.png)" in text.read_text(encoding="utf-8")
+    assert err.count("wrote ") == 3
+
+
+@pytest.mark.slow
 def test_everything_at_once(report, made_up_store, tmp_path):
     page, text, pictures = tmp_path / "a" / "page.html", tmp_path / "b" / "claims.md", tmp_path / "c"
     code, out, err = report("--store", made_up_store, "--out", page, "--markdown", text, "--figures", pictures)

@@ -34,7 +34,15 @@ def caption_of(figure):
 TRAINED = [name for name, figure in figures().items() if figure.jobs["paper"] and name != "fig5"]
 
 
-@pytest.mark.parametrize("name", TRAINED)
+#: One of each kind of picture; the others are drawn by the same code.
+KINDS = ("fig2", "fig3", "fig5", "fig7", "fig9", "fig10")
+
+
+def others_slow(names):
+    return [name if name in KINDS else pytest.param(name, marks=pytest.mark.slow) for name in names]
+
+
+@pytest.mark.parametrize("name", others_slow(TRAINED))
 def test_every_figure_is_drawn_with_its_protocol(made_up_report, drawn, tmp_path, name):
     report = made_up_report(name)
     caption = caption_of(drawn(report))
@@ -95,7 +103,7 @@ def test_no_runs_no_picture(made_up_report, tmp_path, name):
     assert "no runs" in pictures.alt_text(report)
 
 
-@pytest.mark.parametrize("name", list(figures()))
+@pytest.mark.parametrize("name", others_slow(figures()))
 def test_a_single_run_is_enough_to_go_on(made_up_report, tmp_path, name):
     report = made_up_report(name)
     report = dataclasses.replace(report, results=report.results[:1])

@@ -54,7 +54,7 @@ def grid(values: np.ndarray, depth: int) -> np.ndarray:
 
 
 def reachable(depth: int) -> np.ndarray:
-    """The cells a diver can be in: one column further right a step at most."""
+    """The cells an episode can reach: at most one column further right per step."""
     return np.tri(depth, dtype=bool)
 
 

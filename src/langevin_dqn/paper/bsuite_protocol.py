@@ -109,7 +109,7 @@ def protocol(settings: str, scale: float = 1.0) -> Protocol:
         scale: factor of the number of episodes, which is then rounded to one that bsuite logs.
     """
     if not scale > 0 or not np.isfinite(scale):
-        raise UserError(f"an episodes scale of {scale:g} leaves nothing to run", "use a number above 0, such as 0.1")
+        raise UserError(f"the episodes scale must be above 0, not {scale:g}", "use for instance 0.1")
     episodes = {name: sweep.episodes for name, sweep in SWEEPS.items()}
     if settings in _PARTS:
         part = _PARTS[settings]
@@ -133,7 +133,7 @@ def _nearest_logged(episodes: float) -> int:
 def jobs_of(
     agent: str, protocol: Protocol, *, seeds: Sequence[int], preset: str = "paper", changes: Mapping[str, Any]
 ) -> list[Job]:
-    """One run per seed and id; :func:`pass_of` tells which seed a job belongs to."""
+    """One run per seed and id; :func:`pass_of` gives the seed that a job belongs to."""
     jobs = []
     for seed in seeds:
         for bsuite_id in protocol.ids:

@@ -156,7 +156,7 @@ FIGURE = Figure(
         Claim("updates", "Langevin DQN solves more with more updates per step.", updates_help),
     ),
     note="Langevin DQN as in the released code (its σ is a standard deviation, 0.005, not scaled with depth); "
-    "the text's variant, σ_w² = 0.005 times depth and λ = 1, is drawn beside it where it was run.",
+    "the text's variant, σ_w² = 0.005 times depth and λ = 1, is drawn lighter where it was run.",
     draw=draw,
     describe=describe,
 )

@@ -26,7 +26,7 @@ WITHIN = 0.2
 
 @functools.cache
 def spreads() -> dict[str, Spread]:
-    """The posterior of Q*, and what eq. (8) settles at; both with fixed seeds, in seconds."""
+    """The posterior of Q* and the stationary distribution of eq. (8); both with fixed seeds, in seconds."""
     key = jax.random.key(0, impl=prng.PRNG)
     return {
         "posterior": posterior(PROBLEM),
@@ -74,8 +74,8 @@ def tracks_posterior(_: Sequence[Result]) -> Finding:
         for h in range(HORIZON)
     ]
     fine = all(abs(ratio - 1) <= WITHIN for ratio in ratios)
-    told = ", ".join(f"{ratio:.2f} ± {error:.2f}" for ratio, error in zip(ratios, errors, strict=True))
-    words = f"sampled over exact variance of (4, down), h = 0 to 5: {told}"
+    values = ", ".join(f"{ratio:.2f} ± {error:.2f}" for ratio, error in zip(ratios, errors, strict=True))
+    words = f"sampled over exact variance of (4, down), h = 0 to 5: {values}"
     return Finding(HOLDS if fine else FAILS, words, {"ratios": ratios}, f"every ratio within {WITHIN:.0%} of 1")
 
 
@@ -115,7 +115,7 @@ FIGURE = Figure(
             tracks_posterior,
         ),
     ),
-    note=f"Computed: the exact posterior beside {CHAINS} chains of eq. (8); {PROBLEM.many} data of every other pair.",
+    note=f"Computed: the exact posterior, and {CHAINS} chains of eq. (8); {PROBLEM.many} data of every other pair.",
     draw=draw,
     describe=describe,
 )

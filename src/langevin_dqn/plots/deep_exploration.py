@@ -1,4 +1,4 @@
-"""Episodes until the treasure against depth: dithering beside agents that explore deeply."""
+"""Episodes until success in Deep Sea against depth: dithering, and agents that explore deeply."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -46,7 +46,7 @@ def draw(measured: Mapping[str, Sequence[Times]], path: str | Path, caption: str
             f"budget: {budget:,} episodes; ↑ median beyond it",
             (1, budget), xycoords=("axes fraction", "data"), va="bottom", ha="right", size=7, color="0.35",
         )  # fmt: skip
-        axes.set(yscale="log", xlabel="depth N of the sea", ylabel="episodes", ylim=(0.8, 20 * budget))
+        axes.set(yscale="log", xlabel="depth N", ylabel="episodes", ylim=(0.8, 20 * budget))
         axes.set_xticks(depths if len(depths) < 12 else depths[::2])
         axes.grid(axis="y", color="0.9", lw=0.6)
         figure.legend(loc="outside upper center", ncols=2, frameon=False, fontsize=7.5)

@@ -1,4 +1,4 @@
-"""fig1: the deep sea, drawn from the environment's own rules."""
+"""A drawing of the Deep Sea environment, from its own rules."""
 
 from pathlib import Path
 from typing import Any
@@ -8,12 +8,12 @@ from langevin_dqn.errors import UserError
 from langevin_dqn.plots.style import check_path
 
 _WATER, _PATH, _CHEST, _LEFT = "#DCEBF5", "#D55E00", "#E69F00", "#0072B2"
-#: Deeper seas would have cells too small to read.
+#: At larger depths the cells would be too small to read.
 MAX_DRAWN = 16
 
 
 def draw(path: str | Path, depth: int = 8) -> Path:
-    """The sea as a grid: start, chest, moves and their rewards; cells that no dive reaches are hatched.
+    """The grid with its start, chest, moves and rewards; cells that cannot be reached are hatched.
 
     Args:
         path: a .png, .pdf or .svg file.

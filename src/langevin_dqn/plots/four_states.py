@@ -1,4 +1,4 @@
-"""fig4: the triangles of Section 5, shaded by computed variances."""
+"""The triangles of Section 5 (four states, two actions), shaded by variance."""
 
 from collections.abc import Mapping
 from pathlib import Path

@@ -50,7 +50,7 @@ def draw_maps(result: Result, path: str | Path, episodes: Sequence[int] = EPISOD
     Args:
         result: a run of Deep Sea that recorded Q.
         path: a .png, .pdf or .svg file.
-        episodes: about which to show, beside the learning time and the end.
+        episodes: which to show, besides the learning time and the end.
     """
     path, record, depth = _ready(result, path)
     shown = chosen(record, result.learning_time, episodes)

@@ -10,7 +10,7 @@ from langevin_dqn.paper.claims import FAILS, HOLDS, INCONCLUSIVE, Verdict
 from langevin_dqn.paper.figure import ID, FigureReport
 from langevin_dqn.report.summary import to_dicts
 
-#: Shapes beside the words, so that no verdict depends on a colour.
+#: A symbol for each verdict, so that none depends on a colour.
 SYMBOLS: dict[Verdict, str] = {HOLDS: "✓", FAILS: "✗", INCONCLUSIVE: "?"}
 
 #: Words that earlier versions wrote.

@@ -64,7 +64,8 @@ def test_error_of_moves_is_the_bellman_error_and_the_last_row_leads_nowhere(look
     assert moves.error(q) == pytest.approx(np.sqrt((wrong**2).mean()))
 
 
-def test_the_command_tells_how_far_the_search_got():
+@pytest.mark.slow
+def test_the_command_reports_how_far_the_search_got():
     words = [sys.executable, SCRIPT, "--depth=5", "--episodes=400", "--every=100"]
     done = subprocess.run(words, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
