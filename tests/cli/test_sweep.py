@@ -13,7 +13,7 @@ from langevin_dqn.cli import reproduce, status
 from langevin_dqn.cli.sweep import Board, headline, run_missing, runner_of
 from langevin_dqn.experiments import progress_file
 from langevin_dqn.experiments.plan import plan_of
-from langevin_dqn.paper import registry
+from langevin_dqn.paper import fig7, registry
 from langevin_dqn.paper.claims import Claim, Finding
 from langevin_dqn.paper.contenders import BOOT, DECAYING_DQN
 from langevin_dqn.paper.figure import Figure
@@ -28,7 +28,7 @@ JOBS = deep_sea_jobs((DECAYING_DQN, BOOT), depths=(4,), seeds=2, episodes=6)
 def small_figure(monkeypatch):
     """One figure of four runs that take no time."""
     seen = Claim("seen", "Everything was run.", lambda results: Finding("holds", f"{len(results)} runs"))
-    figure = Figure("fig7", "A small figure", {"quick": JOBS, "standard": JOBS, "paper": JOBS}, (seen,))
+    figure = Figure("fig7", "A small figure", {"quick": JOBS, "standard": JOBS, "paper": JOBS}, (seen,), draw=fig7.draw)
     monkeypatch.setattr(registry, "figures", lambda: {"fig7": figure})
     return figure
 
