@@ -99,6 +99,11 @@ def test_fig3_ninety_is_decided_by_further_seeds(sea_run):
     assert with_further(lambda updates, seed: 120 if seed < 13 else None).verdict == INCONCLUSIVE  # 8 of 10: p = 0.055
 
 
+def test_fig4_is_computed():
+    for name in ("backward", "tracks"):
+        assert check("fig4", name, []).verdict == HOLDS
+
+
 def test_fig6_compares_at_equal_compute(sea_run):
     """Five members with one update are one chain with five; the chain's other runs say nothing."""
     ensemble = [sea_run("ensemble_langevin_dqn", 200, depth=d, seed=s) for d in (10, 20) for s in SEEDS]
@@ -127,10 +132,10 @@ def ensembles(sea_run, boot, langevin, *, updates=(1, 5), depth=20):
 
 
 def test_fig7(sea_run):
-    as_told = ensembles(sea_run, lambda u, s: None, lambda u, s: 500 // u + s)
+    as_claimed = ensembles(sea_run, lambda u, s: None, lambda u, s: 500 // u + s)
     for claim in ("beats_boot_updates", "boot_gains_nothing", "ensemble_gains"):
-        assert check("fig7", claim, as_told).verdict == HOLDS
-    assert check("fig7", "beats_boot_updates", as_told).numbers["p_score"] == pytest.approx({"1": 2**-5, "5": 2**-5})
+        assert check("fig7", claim, as_claimed).verdict == HOLDS
+    assert check("fig7", "beats_boot_updates", as_claimed).numbers["p_score"] == pytest.approx({"1": 2**-5, "5": 2**-5})
     reversed_ = ensembles(sea_run, lambda u, s: 300 if u == 5 else None, lambda u, s: 400 + u)
     assert check("fig7", "beats_boot_updates", reversed_).verdict == FAILS  # at 5 updates
     assert check("fig7", "boot_gains_nothing", reversed_).verdict == FAILS
