@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from langevin_dqn.keys import run_key
     from langevin_dqn.loops.evaluation import TrainedAgent, evaluate
     from langevin_dqn.optimizers import langevin_adam, langevin_sgd, polynomial_decay
+    from langevin_dqn.paper.registry import register_figure
     from langevin_dqn.presets import preset
     from langevin_dqn.results import Result
     from langevin_dqn.saved_agent import SavedAgent, load_agent, save_agent
@@ -49,6 +50,7 @@ _HOME = {
     "preset": "presets",
     "register_agent": "agents.registry",
     "register_env": "environments",
+    "register_figure": "paper.registry",
     "run_key": "keys",
     "sample_posterior": "insight.posterior",
     "save_agent": "saved_agent",
@@ -81,6 +83,7 @@ __all__ = [
     "preset",
     "register_agent",
     "register_env",
+    "register_figure",
     "run_key",
     "sample_posterior",
     "save_agent",

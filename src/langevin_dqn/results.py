@@ -99,6 +99,12 @@ class Result:
     def total_return(self) -> float:
         return float(np.sum(self.returns, dtype=np.float64))
 
+    def setting(self, name: str, default: Any = None) -> Any:
+        """A setting of the agent that ran, or ``default`` where it has none of that name."""
+        if isinstance(self.config, dict):
+            return self.config.get(name, default)
+        return getattr(self.config, name, default)
+
     def to_dict(self) -> dict[str, Any]:
         """The object that ``langevin-dqn run --json`` prints."""
         return {

@@ -17,7 +17,7 @@ TINY = ["--episodes-scale", "0.002", "--set", "hidden=4,4", "--set", "batch_size
 
 
 @pytest.fixture
-def run(langevin_dqn_command, monkeypatch):
+def run(langevin_dqn_command, monkeypatch, quick_compilation):
     monkeypatch.delenv("LANGEVIN_DQN_MNIST", raising=False)
     return lambda *argv: langevin_dqn_command("bsuite", *argv)
 
@@ -100,7 +100,7 @@ def test_mnist_is_left_out_where_it_is_not(run, tmp_path):
     assert "--mnist-dir" in err
 
 
-def test_a_run_that_diverges_is_told(run, tmp_path):
+def test_a_run_that_diverges_is_reported(run, tmp_path):
     words = ["--agents", "dqn", "--settings", "bandit/0", "--store", tmp_path, *TINY, "--set", "learning_rate=1e30"]
     (summary,) = objects(run(*words, "--json")[1])
     assert summary["unfinished"] == ["bandit"]

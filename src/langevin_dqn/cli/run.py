@@ -138,7 +138,7 @@ def check_maps(args: Args, environment: Any) -> None:
     if args.record is not None and args.maps is None and not args.json:
         raise UserError("--record needs an output", "add --maps maps.png or --json")
     if args.maps is not None:
-        from langevin_dqn.report import uncertainty
+        from langevin_dqn.plots import uncertainty
 
         uncertainty.check(args.maps, args.env, environment)
 
@@ -158,7 +158,8 @@ def main(args: Args) -> int:
     from langevin_dqn.environments import HostEnvironment, make_env
     from langevin_dqn.environments.bsuite import mnist_files
     from langevin_dqn.environments.registry import bsuite_episodes
-    from langevin_dqn.report import figures
+    from langevin_dqn.plots.learning_curves import learning_curves
+    from langevin_dqn.plots.style import check_path
     from langevin_dqn.runners import Job, run_jobs
     from langevin_dqn.training import DEFAULT_EPISODES
 
@@ -174,7 +175,7 @@ def main(args: Args) -> int:
             "use --episodes or --steps instead of --stop-when-solved",
         )
     if args.plot:
-        figures.check_path(args.plot)
+        check_path(args.plot)
     check_maps(args, environment)
     folders, agents = csv_folders(args, seeds), agent_files(args, seeds)
     by_default = None if args.steps else bsuite_episodes(args.env) or DEFAULT_EPISODES
@@ -225,15 +226,15 @@ def main(args: Args) -> int:
         over = "1 seed" if len(seeds) == 1 else f"{len(seeds)} seeds ({shown})"
         caption = f"{args.env}, {args.preset} preset, {over}"
         if all("regret" in r.measures and r.episodes == ordered[0].episodes for r in ordered):
-            from langevin_dqn.report.bandit_figures import regret_curves
+            from langevin_dqn.plots.bandit_regret import regret_curves
 
             caption = caption.replace(shown, "mean, standard error as a band")
             path = regret_curves({"": {args.agent: [r.measures["regret"] for r in ordered]}}, args.plot, caption)
         else:
-            path = figures.learning_curves({args.agent: ordered}, args.plot, caption)
+            path = learning_curves({args.agent: ordered}, args.plot, caption)
         print(f"wrote {path}", file=sys.stderr)
     if args.maps:
-        from langevin_dqn.report import uncertainty
+        from langevin_dqn.plots import uncertainty
 
         print(f"wrote {uncertainty.draw(ordered[0], args.maps)}", file=sys.stderr)
     return 0

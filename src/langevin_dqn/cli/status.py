@@ -21,8 +21,9 @@ def main(args: Args) -> int:
     folder = Path(args.store)
     if not folder.is_dir():
         raise UserError(f"there is no store at {folder}", "name the folder that --store named")
-    from langevin_dqn.experiments import figures, progress_file
-    from langevin_dqn.experiments.figure import SCALES
+    from langevin_dqn.experiments import progress_file
+    from langevin_dqn.paper.jobs import SCALES
+    from langevin_dqn.paper.registry import figures
     from langevin_dqn.store import Store
 
     names = Store(folder).names()
@@ -52,8 +53,8 @@ def _print(folder: Path, runs: int, counts: dict[str, dict[str, list[int]]], pro
     from rich.table import Table
 
     from langevin_dqn.cli.sweep import headline
-    from langevin_dqn.experiments.figure import SCALES
-    from langevin_dqn.report import durations
+    from langevin_dqn.paper.jobs import SCALES
+    from langevin_dqn.report.durations import format_duration
 
     table = Table(title=f"{folder}: {runs} runs")
     table.add_column("figure")
@@ -72,6 +73,6 @@ def _print(folder: Path, runs: int, counts: dict[str, dict[str, list[int]]], pro
     else:
         how = "ended" if progress.ended else "was cut off"
         console.print(
-            f"the last sweep ({progress.what}) {how} after {durations.told(progress.seconds)}: "
+            f"the last sweep ({progress.what}) {how} after {format_duration(progress.seconds)}: "
             f"{progress.done} runs done"
         )

@@ -16,7 +16,7 @@ from langevin_dqn.cli.run import check_workers
 from langevin_dqn.errors import UserError
 from langevin_dqn.experiments import progress_file
 from langevin_dqn.experiments.progress_file import Progress, Running
-from langevin_dqn.report import durations
+from langevin_dqn.report.durations import format_duration
 from langevin_dqn.results import Result
 from langevin_dqn.runners import Failure, Job
 from langevin_dqn.store import Store, key_of
@@ -164,8 +164,8 @@ class Board:
 def headline(now: Progress) -> str:
     """A sweep in a line."""
     failed = f", {now.failed} failed" if now.failed else ""
-    left = "" if now.seconds_left is None else f", about {durations.told(now.seconds_left)} left"
-    return f"{now.what}: {now.done} of {now.total} runs done{failed}, {durations.told(now.seconds)} so far{left}"
+    left = "" if now.seconds_left is None else f", about {format_duration(now.seconds_left)} left"
+    return f"{now.what}: {now.done} of {now.total} runs done{failed}, {format_duration(now.seconds)} so far{left}"
 
 
 def name_of(job: Job) -> str:

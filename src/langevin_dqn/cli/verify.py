@@ -3,7 +3,9 @@
 import sys
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
+
+import tyro
 
 from langevin_dqn.errors import UserError
 
@@ -25,6 +27,8 @@ class Args:
     """Do this many runs again, shortest first and agents in turn, and compare every return to the bit."""
     verdicts: str | None = None
     """A file that report --json or --markdown wrote; its verdicts have to follow from the runs."""
+    figure: Annotated[tuple[str, ...], tyro.conf.UseAppendAction] = ()
+    """The figures of that file, as report was given them; every figure of the paper by default."""
     workers: int | None = None
     """Runs at a time; the number of cores by default."""
 
@@ -48,7 +52,7 @@ def main(args: Args) -> int:
     if args.rerun:
         complaints += _different(store, rows, args.rerun, args.workers)
     if args.verdicts:
-        complaints += _contradicted(store, args.verdicts)
+        complaints += _contradicted(store, args.verdicts, args.figure)
     for complaint in complaints:
         print(complaint)
     print(f"{args.store}: {f'{len(complaints)} checks failed' if complaints else 'nothing is wrong'}")
@@ -92,13 +96,13 @@ def _different(store: "Store", rows: list[dict[str, Any]], count: int, workers: 
     return complaints
 
 
-def _contradicted(store: "Store", file: str) -> list[str]:
+def _contradicted(store: "Store", file: str, named: tuple[str, ...]) -> list[str]:
     """Verdicts in ``file`` that the runs do not bear out."""
-    from langevin_dqn.experiments import figures
+    from langevin_dqn.paper.registry import choose
     from langevin_dqn.report import verdicts
     from langevin_dqn.report.summary import summarise
 
-    different = verdicts.differences(summarise(store, figures().values()), file)
+    different = verdicts.differences(summarise(store, choose(named or ("all",))), file)
     _say(f"the verdicts of {file} {'do not all follow' if different else 'follow'} from the runs")
     return different
 

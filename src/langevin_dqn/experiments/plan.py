@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from langevin_dqn.agents.learners import choose_learner
 from langevin_dqn.environments import make_env
 from langevin_dqn.environments.base import IndexSpace
-from langevin_dqn.experiments.figure import Figure
 from langevin_dqn.networks import network_for
+from langevin_dqn.paper.figure import Figure
 from langevin_dqn.presets import preset
 from langevin_dqn.runners import Job
 from langevin_dqn.store import Store, key_of
