@@ -133,7 +133,10 @@ HEAVY = {"jax", "jaxlib", "optax", "matplotlib", "tyro", "rich", "scipy", "polar
         ("import langevin_dqn.cli.bsuite", HEAVY - {"tyro", "rich"}),
         ("import langevin_dqn.cli.report", HEAVY - {"tyro", "rich"}),
         ("import langevin_dqn.report.page", {"jinja2", "matplotlib", "tyro", "rich"}),
-        ("import langevin_dqn.store, langevin_dqn.analysis.bsuite_summary", {"polars", "matplotlib", "tyro", "rich"}),
+        (
+            "import langevin_dqn.runs.store, langevin_dqn.analysis.bsuite_summary",
+            {"polars", "matplotlib", "tyro", "rich"},
+        ),
     ],
 )
 def test_cheap_entrances(statement, heavy):

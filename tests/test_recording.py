@@ -16,9 +16,9 @@ from langevin_dqn import UserError, compiled_training, prng, recording
 from langevin_dqn import schedule as schedules
 from langevin_dqn.environments.base import IndexSpace
 from langevin_dqn.presets import preset
-from langevin_dqn.results import Result, UncertaintyMaps
-from langevin_dqn.runners import Job
-from langevin_dqn.store import Store, key_of
+from langevin_dqn.runs.result import Result, UncertaintyMaps
+from langevin_dqn.runs.runners import Job
+from langevin_dqn.runs.store import Store, key_of
 
 SEA = "deep_sea:depth=4"
 SMALL = {"hidden": (5, 5), "updates_per_step": 2}

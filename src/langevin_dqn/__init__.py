@@ -20,9 +20,9 @@ if TYPE_CHECKING:
     from langevin_dqn.optimizers import langevin_adam, langevin_sgd, polynomial_decay
     from langevin_dqn.paper.registry import register_figure
     from langevin_dqn.presets import preset
-    from langevin_dqn.results import Result
+    from langevin_dqn.runs.result import Result
+    from langevin_dqn.runs.store import load_results
     from langevin_dqn.saved_agent import SavedAgent, load_agent, save_agent
-    from langevin_dqn.store import load_results
     from langevin_dqn.training import make_train, train
 
 __version__ = "0.2.0"
@@ -31,7 +31,7 @@ _HOME = {
     "Agent": "agents",
     "AgentConfig": "config",
     "BaseAgent": "agents",
-    "Result": "results",
+    "Result": "runs.result",
     "SavedAgent": "saved_agent",
     "TrainedAgent": "loops.evaluation",
     "UserError": "errors",
@@ -42,7 +42,7 @@ _HOME = {
     "langevin_monte_carlo": "insight.posterior",
     "langevin_sgd": "optimizers",
     "load_agent": "saved_agent",
-    "load_results": "store",
+    "load_results": "runs.store",
     "make_agent": "agents",
     "make_env": "environments",
     "make_train": "training",

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from langevin_dqn.analysis.uncertainty import learned_map, nearest_map, reachable, summarise, uncertainty
-from langevin_dqn.results import UncertaintyMaps
+from langevin_dqn.runs.result import UncertaintyMaps
 
 DEPTH = 6
 

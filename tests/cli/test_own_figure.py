@@ -6,7 +6,7 @@ import sys
 import pytest
 
 from langevin_dqn.paper import registry
-from langevin_dqn.store import Store
+from langevin_dqn.runs.store import Store
 
 STUDY = '''
 """A study of one's own."""
@@ -16,7 +16,7 @@ from langevin_dqn.paper.claims import Claim, Finding, HOLDS
 from langevin_dqn.paper.figure import Figure
 from langevin_dqn.paper.jobs import at_every_scale
 from langevin_dqn.plots.maps import Maps
-from langevin_dqn.runners import Job
+from langevin_dqn.runs.runners import Job
 
 SMALL = {"hidden": (4, 4), "batch_size": 8}
 JOBS = [Job("dqn", "deep_sea:depth=4", seed, 5, changes=SMALL) for seed in (0, 1)]

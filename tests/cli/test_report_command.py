@@ -7,7 +7,7 @@ import polars as pl
 import pytest
 
 from langevin_dqn.paper.registry import figures
-from langevin_dqn.store import Store
+from langevin_dqn.runs.store import Store
 
 CLAIMS = sum(len(figure.claims) for figure in figures().values())
 

@@ -8,7 +8,7 @@ from PIL import Image
 from langevin_dqn import UserError
 from langevin_dqn.plots import uncertainty
 from langevin_dqn.presets import preset
-from langevin_dqn.results import Result, UncertaintyMaps
+from langevin_dqn.runs.result import Result, UncertaintyMaps
 
 
 def result_of(maps=14, depth=4, env=None, learned=25, **changes):

@@ -9,7 +9,7 @@ from langevin_dqn.environments import make_env
 from langevin_dqn.environments.bsuite.deep_sea import DeepSea
 from langevin_dqn.errors import UserError
 from langevin_dqn.ids import refuse_import
-from langevin_dqn.results import Result
+from langevin_dqn.runs.result import Result
 
 if TYPE_CHECKING:
     import polars as pl

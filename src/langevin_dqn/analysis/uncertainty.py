@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from langevin_dqn.results import UncertaintyMaps
+from langevin_dqn.runs.result import UncertaintyMaps
 
 #: "We have clipped the standard deviation values at 50 for better visualization."
 CLIP = 50.0

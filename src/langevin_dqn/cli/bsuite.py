@@ -91,7 +91,7 @@ def main(args: Args) -> int:
 
     machine.prepare()
     from langevin_dqn.paper.bsuite_protocol import jobs_of, protocol
-    from langevin_dqn.store import Store
+    from langevin_dqn.runs.store import Store
 
     chosen = _leave_out_mnist(args, protocol(args.settings, args.episodes_scale))
     store = Store(args.store)
@@ -132,7 +132,7 @@ def _leave_out_mnist(args: Args, chosen: "Protocol") -> "Protocol":
 def _run(args: Args, store, jobs: list) -> bool:
     """Run what the store does not have, the longest first; false if a run failed, which leaves nothing to score."""
     from langevin_dqn.cli.sweep import run_missing, runner_of
-    from langevin_dqn.experiments.plan import plan_of
+    from langevin_dqn.paper.plan import plan_of
 
     run = runner_of(args.runner, args.ray, args.workers)
     store.prepare()

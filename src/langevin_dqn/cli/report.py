@@ -14,7 +14,7 @@ from langevin_dqn.errors import UserError
 
 if TYPE_CHECKING:
     from langevin_dqn.paper.figure import FigureReport
-    from langevin_dqn.store import Store
+    from langevin_dqn.runs.store import Store
 
 
 @dataclass
@@ -57,7 +57,7 @@ def main(args: Args) -> int:
     from langevin_dqn.paper.registry import choose
     from langevin_dqn.report import verdicts
     from langevin_dqn.report.summary import summarise
-    from langevin_dqn.store import Store
+    from langevin_dqn.runs.store import Store
 
     chosen = choose(args.figure or ("all",))
     store = Store(args.store)

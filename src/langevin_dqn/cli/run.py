@@ -160,7 +160,7 @@ def main(args: Args) -> int:
     from langevin_dqn.environments.registry import bsuite_episodes
     from langevin_dqn.plots.learning_curves import learning_curves
     from langevin_dqn.plots.style import check_path
-    from langevin_dqn.runners import Job, run_jobs
+    from langevin_dqn.runs.runners import Job, run_jobs
     from langevin_dqn.training import DEFAULT_EPISODES
 
     if args.mnist_dir is not None:

@@ -10,7 +10,7 @@ import tyro
 from langevin_dqn.errors import UserError
 
 if TYPE_CHECKING:
-    from langevin_dqn.store import Store
+    from langevin_dqn.runs.store import Store
 
 
 @dataclass
@@ -44,7 +44,7 @@ def main(args: Args) -> int:
     from langevin_dqn import machine
 
     machine.prepare()
-    from langevin_dqn.store import Store
+    from langevin_dqn.runs.store import Store
 
     store = Store(args.store)
     rows = store.load().to_dicts()
@@ -61,7 +61,7 @@ def main(args: Args) -> int:
 
 def _misnamed(store: "Store", rows: list[dict[str, Any]]) -> list[str]:
     """Files that cannot be read, or that are not the run their name says."""
-    from langevin_dqn.experiments.stored_jobs import job_of
+    from langevin_dqn.runs.stored_jobs import job_of
 
     complaints = [f"cannot be read, set aside: {path}" for path in store.damaged]
     if not rows and not complaints:
@@ -76,8 +76,8 @@ def _different(store: "Store", rows: list[dict[str, Any]], count: int, workers: 
     """Runs whose returns or lengths differ when they are done again."""
     import numpy as np
 
-    from langevin_dqn.experiments.stored_jobs import sample
-    from langevin_dqn.runners import run_jobs
+    from langevin_dqn.runs.runners import run_jobs
+    from langevin_dqn.runs.stored_jobs import sample
 
     jobs = sample(rows, count)
     complaints = []

@@ -12,8 +12,8 @@ from langevin_dqn.paper.bsuite_protocol import jobs_of, pass_of, protocol
 from langevin_dqn.paper.claims import FAILS, HOLDS, INCONCLUSIVE, LEVEL, Claim, Finding, inconclusive
 from langevin_dqn.paper.jobs import Contender
 from langevin_dqn.paper.statistics import mean_interval
-from langevin_dqn.results import Result
-from langevin_dqn.runners import Job
+from langevin_dqn.runs.result import Result
+from langevin_dqn.runs.runners import Job
 
 #: A difference of scores that counts as none.
 MARGIN = 0.1

@@ -10,7 +10,7 @@ from langevin_dqn.analysis.learning_times import format_learning_time
 from langevin_dqn.paper.claims import FAILS, HOLDS, INCONCLUSIVE, LEVEL, MIN_SEEDS, Claim, Finding, decide, inconclusive
 from langevin_dqn.paper.contenders import BOOT, ENSEMBLE
 from langevin_dqn.paper.statistics import mean_interval, sign_test
-from langevin_dqn.results import Result
+from langevin_dqn.runs.result import Result
 
 #: A gain in the share of runs that learn that counts as nothing.
 NOTHING = 0.1

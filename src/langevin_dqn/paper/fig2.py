@@ -15,7 +15,7 @@ from langevin_dqn.paper.jobs import deep_sea_jobs, merge
 from langevin_dqn.paper.statistics import share_interval, sign_test
 from langevin_dqn.plots.learning_times import per_step
 from langevin_dqn.plots.style import LEGEND, MARKERS, WIDTH, check_path, drawing, grid, label, save, styles_of
-from langevin_dqn.results import Result
+from langevin_dqn.runs.result import Result
 
 _BOTH = (DECAYING_DQN, LANGEVIN)
 _CELL = ("depth", "updates", "seed")

@@ -13,8 +13,8 @@ from langevin_dqn.paper.figure import Figure, FigureReport
 from langevin_dqn.paper.jobs import deep_sea_jobs, merge
 from langevin_dqn.paper.statistics import falling_trend, median_below
 from langevin_dqn.plots.learning_times import describe_times, draw_times
-from langevin_dqn.results import Result
-from langevin_dqn.runners import Job
+from langevin_dqn.runs.result import Result
+from langevin_dqn.runs.runners import Job
 
 #: The paper's "as low as 90 episodes"; we ask for the median to be within half as much again.
 LOWEST, MARGIN = 90, 1.5

@@ -13,7 +13,7 @@ from langevin_dqn.insight.four_states import DOWN, HORIZON, UNCERTAIN, UP, FourS
 from langevin_dqn.paper.claims import FAILS, HOLDS, Claim, Finding
 from langevin_dqn.paper.figure import Figure, FigureReport
 from langevin_dqn.plots import four_states
-from langevin_dqn.results import Result
+from langevin_dqn.runs.result import Result
 
 PROBLEM = FourStates(many=100)
 CHAINS = 200

@@ -14,8 +14,8 @@ from langevin_dqn.paper.figure import Figure, FigureReport
 from langevin_dqn.paper.statistics import mean_interval
 from langevin_dqn.plots import uncertainty as plots
 from langevin_dqn.plots.maps import Maps
-from langevin_dqn.results import Result
-from langevin_dqn.runners import Job
+from langevin_dqn.runs.result import Result
+from langevin_dqn.runs.runners import Job
 
 UPDATES = 250
 

@@ -12,7 +12,7 @@ from langevin_dqn.paper.figure import Figure, FigureReport
 from langevin_dqn.paper.jobs import deep_sea_jobs, merge
 from langevin_dqn.paper.statistics import sign_test
 from langevin_dqn.plots.depth_scores import DepthScores
-from langevin_dqn.results import Result
+from langevin_dqn.runs.result import Result
 
 
 def ensemble_beats_chain(results: Sequence[Result]) -> Finding:

@@ -10,8 +10,8 @@ from langevin_dqn.paper.claims import Claim, Finding
 from langevin_dqn.paper.jobs import NO_RUNS, SCALES
 from langevin_dqn.paper.protocol_text import protocol_of
 from langevin_dqn.plots.maps import Maps
-from langevin_dqn.results import Result
-from langevin_dqn.runners import Job
+from langevin_dqn.runs.result import Result
+from langevin_dqn.runs.runners import Job
 
 #: An id is also the name of a picture's file and of a place on the page.
 ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*")

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from langevin_dqn.errors import UserError
-from langevin_dqn.runners import Job
+from langevin_dqn.runs.runners import Job
 
 SCALES = ("quick", "standard", "paper")
 

@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 from langevin_dqn.environments.bsuite.sweeps import SWEEPS
-from langevin_dqn.results import Result
+from langevin_dqn.runs.result import Result
 
 _DEEP_SEA = "deep_sea:depth="
 #: Environments that are named one by one.

@@ -18,7 +18,7 @@ from langevin_dqn.plots.style import (
     save,
     styles_of,
 )
-from langevin_dqn.results import Result
+from langevin_dqn.runs.result import Result
 
 if TYPE_CHECKING:
     import polars as pl

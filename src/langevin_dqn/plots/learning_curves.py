@@ -5,9 +5,9 @@ from pathlib import Path
 
 import numpy as np
 
-from langevin_dqn import metrics
 from langevin_dqn.plots.style import check_path, drawing, styles_of
-from langevin_dqn.results import Result
+from langevin_dqn.runs import metrics
+from langevin_dqn.runs.result import Result
 
 
 def learning_curves(groups: dict[str, Sequence[Result]], path: str | Path, caption: str = "") -> Path:

@@ -21,7 +21,7 @@ from langevin_dqn.plots.style import (
     save,
     styles_of,
 )
-from langevin_dqn.results import Result
+from langevin_dqn.runs.result import Result
 
 
 def draw_times(results: Sequence[Result], path: str | Path, caption: str, budget: int) -> Path:

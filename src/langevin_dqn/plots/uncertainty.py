@@ -11,7 +11,7 @@ from langevin_dqn.environments.bsuite.deep_sea import DeepSea
 from langevin_dqn.errors import UserError
 from langevin_dqn.ids import refuse_import
 from langevin_dqn.plots.style import check_path, label
-from langevin_dqn.results import Result, UncertaintyMaps
+from langevin_dqn.runs.result import Result, UncertaintyMaps
 
 #: Where the colours begin; smaller values look the same. The scale is logarithmic: the uncertainty of known and
 #: unknown states differs by a factor of hundreds.

@@ -14,7 +14,7 @@ from langevin_dqn.report.durations import format_duration
 from langevin_dqn.report.markdown import runs
 from langevin_dqn.report.pictures import alt_text, presets
 from langevin_dqn.report.verdicts import SYMBOLS
-from langevin_dqn.store import Store
+from langevin_dqn.runs.store import Store
 
 
 class Section(NamedTuple):

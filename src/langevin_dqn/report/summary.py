@@ -6,9 +6,9 @@ from typing import Any
 
 from langevin_dqn.paper.figure import Figure, FigureReport
 from langevin_dqn.paper.jobs import SCALES
-from langevin_dqn.results import Result
-from langevin_dqn.runners import Job
-from langevin_dqn.store import Store
+from langevin_dqn.runs.result import Result
+from langevin_dqn.runs.runners import Job
+from langevin_dqn.runs.store import Store
 
 
 def summarise(store: Store, figures: Iterable[Figure], scale: str | None = None) -> list[FigureReport]:

@@ -5,8 +5,8 @@ from typing import Any
 
 import numpy as np
 
-from langevin_dqn import metrics
 from langevin_dqn.config import AgentConfig
+from langevin_dqn.runs import metrics
 
 
 @dataclass(frozen=True, eq=False)

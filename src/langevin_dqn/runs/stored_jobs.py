@@ -8,12 +8,12 @@ from typing import Any
 from langevin_dqn.config import FIELD_TYPES
 from langevin_dqn.errors import UserError
 from langevin_dqn.presets import preset
-from langevin_dqn.runners import Job
-from langevin_dqn.store import key_of
+from langevin_dqn.runs.runners import Job
+from langevin_dqn.runs.store import key_of
 
 
 def job_of(row: Mapping[str, Any]) -> Job | None:
-    """The run that a row of :meth:`langevin_dqn.store.Store.load` came from; None if its key is of another.
+    """The run that a row of :meth:`langevin_dqn.runs.store.Store.load` came from; None if its key is of another.
 
     A row does not say whether the run was to stop once it had learned, but its key does.
     """

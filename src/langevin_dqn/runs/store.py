@@ -25,7 +25,7 @@ from langevin_dqn import __version__, machine
 from langevin_dqn.config import FIELD_TYPES, AgentConfig
 from langevin_dqn.errors import UserError
 from langevin_dqn.presets import preset
-from langevin_dqn.results import Result, UncertaintyMaps
+from langevin_dqn.runs.result import Result, UncertaintyMaps
 from langevin_dqn.version import ALGORITHM_VERSION
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ _ABANDONED = 3600
 
 
 class Run(Protocol):
-    """What a run is asked for by; :class:`langevin_dqn.runners.Job` is one.
+    """What a run is asked for by; :class:`langevin_dqn.runs.runners.Job` is one.
 
     ``vars`` of it tells the rest: environment, seed, budget.
     """

@@ -1,1 +1,0 @@
-"""What still has to be run, and what a sweep is doing."""
