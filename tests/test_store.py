@@ -153,6 +153,42 @@ def test_a_truncated_file_does_not_keep_the_others_from_loading(tmp_path):
     assert len(opened.damaged) == 1
 
 
+#: Legal names of folders that a pattern would read otherwise.
+ODD_NAMES = ["a[b]", "a?b", "a*b", "{a,b}", "**", "a [0-9] b"]
+
+
+@pytest.mark.parametrize("name", ODD_NAMES)
+def test_a_folder_may_have_any_name(tmp_path, name):
+    folder = tmp_path / name / "store"
+    Store(folder).put(JOB, result_of(JOB))
+    opened = Store(folder)
+    assert opened.has(JOB)
+    assert_same(opened.get(JOB), result_of(JOB))
+    assert opened.load().height == len(opened.names()) == 1
+    assert opened.damaged == []
+
+
+@pytest.mark.parametrize("name", ["[ab]", "?", "*", "a.b", "-"])
+def test_a_file_may_have_any_name(tmp_path, name):
+    """It is no run, and is set aside alone."""
+    good = Store(tmp_path).put(JOB, result_of(JOB))
+    for content in (b"junk", good.read_bytes(), b"other junk"):
+        (good.parent / f"{name}.parquet").write_bytes(content)
+        assert Store(tmp_path).load()["seed"].to_list() == [JOB.seed]
+    assert {p.name for p in (tmp_path / "damaged").iterdir()} == {f"{name}.{number}.parquet" for number in range(3)}
+
+
+def test_nothing_that_was_set_aside_is_written_over(tmp_path):
+    path = Store(tmp_path).put(JOB, result_of(JOB))
+    first, second = (tmp_path / "damaged" / f"{path.stem}.{number}.parquet" for number in (0, 1))
+    for content in ("first", "second", "third"):
+        path.write_text(content)
+        assert not Store(tmp_path).has(JOB)
+        if content == "second":
+            first.unlink()
+    assert (first.read_text(), second.read_text()) == ("third", "second")
+
+
 def test_a_file_under_a_foreign_name_does_not_count(tmp_path):
     path = Store(tmp_path).put(JOB, result_of(JOB))
     other = dataclasses.replace(JOB, seed=4)

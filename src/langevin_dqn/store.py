@@ -9,6 +9,7 @@ read is moved to ``damaged``, and its run counts as not done.
 
 import contextlib
 import hashlib
+import itertools
 import json
 import os
 import tempfile
@@ -166,7 +167,8 @@ class Store:
             return None
         try:
             if _ends_as_it_should(path):
-                table = pl.read_parquet(path, hive_partitioning=False)
+                with path.open("rb") as file:  # by its path, a name with [, ? or * would be taken for a pattern
+                    table = pl.read_parquet(file, hive_partitioning=False)
                 if table.height == 1 and table["key"].item() == path.stem:
                     return table
         except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError):
@@ -187,8 +189,8 @@ class Store:
         home = self.folder / "damaged"
         try:
             home.mkdir(exist_ok=True)
-            count = sum(1 for _ in home.glob(f"{path.stem}*"))
-            path = path.replace(home / f"{path.stem}.{count}.parquet")
+            names = (home / f"{path.stem}.{number}.parquet" for number in itertools.count())
+            path = path.replace(next(name for name in names if not name.exists()))
         except OSError:  # a store that may only be read stays as it is
             pass
         self.damaged.append(path)

@@ -48,11 +48,11 @@ def run_missing(
     seconds: dict[str, float],
     run: Runner,
     *,
-    stream: TextIO = sys.stderr,
+    stream: TextIO | None = None,
 ) -> list[Failure]:
-    """Run ``missing`` and store each result as it comes; what failed is returned."""
+    """Run ``missing`` and store each result as it comes; what failed is returned. ``stream`` is stderr by default."""
     failures = []
-    with Board(what, missing, seconds, store, stream) as board:
+    with Board(what, missing, seconds, store, stream or sys.stderr) as board:
         for index, outcome in run(missing, board.update):
             if isinstance(outcome, Failure):
                 failures.append(outcome)
