@@ -6,6 +6,7 @@ stored results. It imports nothing heavy, so the command line can read it at onc
 
 import dataclasses
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, get_type_hints
 
@@ -132,6 +133,18 @@ class AgentConfig:
             if name not in FIELD_TYPES:
                 raise unknown("field", name, FIELD_TYPES)
         return dataclasses.replace(self, **changes)
+
+    @classmethod
+    def from_dict(cls, mapping: Mapping[str, Any]) -> "AgentConfig":
+        """The configuration that :meth:`to_dict` or a stored run gives; what is None keeps its default."""
+        given = {name: value for name, value in mapping.items() if value is not None}
+        return cls().replace(**{name: tuple(v) if isinstance(v, list) else v for name, v in given.items()})
+
+    def identity(self) -> dict[str, Any]:
+        """The fields that differ from the defaults, settings of type float as floats: what names a stored run."""
+        defaults = AgentConfig()
+        changed = {name: value for name, value in vars(self).items() if value != getattr(defaults, name)}
+        return {name: float(value) if FIELD_TYPES[name] is float else value for name, value in changed.items()}
 
     def to_dict(self) -> dict[str, Any]:
         """The fields as JSON can hold them."""

@@ -61,12 +61,10 @@ def identity(run: Run) -> dict[str, Any]:
     field added later does not orphan every stored run. A default may therefore change only
     together with ``ALGORITHM_VERSION``; a test holds that.
     """
-    config, defaults = preset(run.agent, run.preset, **run.changes), AgentConfig()
-    changed = {name: getattr(config, name) for name in FIELD_TYPES if getattr(config, name) != getattr(defaults, name)}
     asked = {name: value for name, value in vars(run).items() if name not in _NAMES and value is not None}
     return asked | {
         "algorithm_version": ALGORITHM_VERSION,
-        "config": {name: float(value) if FIELD_TYPES[name] is float else value for name, value in changed.items()},
+        "config": preset(run.agent, run.preset, **run.changes).identity(),
     }
 
 
@@ -253,14 +251,13 @@ def _result(row: Mapping[str, Any], agent: str, reading: str) -> Result:
         for name, values in row.items()
         if name.startswith(_MEASURE)
     }
-    config = {name: row[name] for name in FIELD_TYPES if row.get(name) is not None}
     known = {field.name: row[field.name] for field in fields(Result) if field.name in row}
     return Result(
         **known
         | {
             "agent": agent,
             "preset": reading,
-            "config": AgentConfig().replace(**config | {"hidden": tuple(config["hidden"])}),
+            "config": AgentConfig.from_dict({name: row.get(name) for name in FIELD_TYPES}),
             "returns": np.asarray(row["returns"], np.float32),
             "lengths": np.asarray(row["lengths"], np.int32),
             "measures": measures,

@@ -22,7 +22,7 @@ class Args:
     store: str
     """Folder of runs."""
     rerun: int = 0
-    """Do this many runs again, shortest first and agents in turn, and compare every return to the bit."""
+    """Repeat this many runs, short ones of many kinds, and compare every return and length to the bit."""
     verdicts: str | None = None
     """A file that report --json or --markdown wrote; its verdicts have to follow from the runs."""
     workers: int | None = None
@@ -72,10 +72,13 @@ def _different(store: "Store", rows: list[dict[str, Any]], count: int, workers: 
     """Runs whose returns or lengths differ when they are done again."""
     import numpy as np
 
-    from langevin_dqn.experiments.stored_jobs import sample
+    from langevin_dqn.experiments.stored_jobs import job_of, learner_of, sample
     from langevin_dqn.runners import run_jobs
 
-    jobs = sample(rows, count)
+    chosen = sample([row for row in rows if job_of(row)], count)
+    jobs = [job for row in chosen if (job := job_of(row))]
+    lazy = sum(learner_of(row) == "lazy" for row in chosen)
+    _say(f"{len(jobs)} runs to repeat, {lazy} of them with lazy rows")
     complaints = []
     for index, again in run_jobs(jobs, workers=workers):
         kept = store.get(jobs[index])
