@@ -80,7 +80,7 @@ def save_agent(result: Result, path: str | Path) -> Path:
         raise UserError(f"{path} does not end in .npz", "name a .npz file")
     told = {name: getattr(result, name) for name in _TOLD}
     about = told | {
-        "config": result.config.to_dict(),
+        "config": result.to_dict()["config"],
         "package": __version__,
         "algorithm_version": ALGORITHM_VERSION,
     }

@@ -7,12 +7,12 @@ import numpy as np
 
 from langevin_dqn import metrics
 from langevin_dqn.agent import AgentState
-from langevin_dqn.config import AgentConfig
+from langevin_dqn.config import FIELD_TYPES, AgentConfig
 from langevin_dqn.evaluation import Trained
 
 
 @dataclass(frozen=True, eq=False)
-class SpreadMaps:
+class UncertaintyMaps:
     """How far the Q-values of each state spread, at some episodes of a run.
 
     Attributes:
@@ -30,6 +30,10 @@ class SpreadMaps:
         spread = self.spread.astype(object)
         spread[~np.isfinite(self.spread)] = None
         return {"episodes": self.episodes.tolist(), "spread": spread.tolist(), "visits": self.visits.tolist()}
+
+
+#: The name until now.
+SpreadMaps = UncertaintyMaps
 
 
 class Snapshot(NamedTuple):
@@ -53,7 +57,7 @@ class Snapshot(NamedTuple):
     steps: int
     finite: bool
     check: bool
-    record: SpreadMaps | None = None
+    record: UncertaintyMaps | None = None
 
 
 @dataclass(frozen=True)
@@ -64,7 +68,8 @@ class Result:
     env: str
     seed: int
     preset: str
-    config: AgentConfig
+    config: AgentConfig | dict[str, Any]
+    """The agent's configuration, or for an agent that is none of the presets what it says about itself."""
     max_return: float | None
     returns: np.ndarray
     updates: int
@@ -78,10 +83,16 @@ class Result:
     """Regret per episode below which a run has learned; None where the environment has no such measure."""
     diverged: str | None = None
     """Why the run stopped early with parameters that are not finite, or None. What it had learned before stands."""
-    record: SpreadMaps | None = field(default=None, repr=False)
+    record: UncertaintyMaps | None = field(default=None, repr=False)
     """How uncertain Q was of each state through training, where ``train`` was asked to record it."""
     trained: Trained | None = field(default=None, repr=False, compare=False)
     """The agent as it was at the end, where ``train`` was asked to keep it."""
+
+    def setting(self, name: str, default: Any = None) -> Any:
+        """A setting of the agent by its name, or ``default`` where it has none of that name."""
+        if isinstance(self.config, AgentConfig):
+            return getattr(self.config, name) if name in FIELD_TYPES else default
+        return self.config.get(name, default)
 
     @property
     def episodes(self) -> int:
@@ -144,6 +155,6 @@ class Result:
             "regret": self.regret,
             "updates": self.updates,
             "seconds": round(self.seconds, 3),
-            "config": self.config.to_dict(),
+            "config": self.config.to_dict() if isinstance(self.config, AgentConfig) else dict(self.config),
             **({} if self.record is None else {"record": self.record.to_dict()}),
         }

@@ -63,7 +63,7 @@ def test_returns_that_were_tampered_with(verify, real_store, tmp_path):
     assert verify("--store", store.folder)[0] == 0  # only doing it again can tell
     code, out, err = verify("--store", store.folder, "--rerun", 3)
     assert code == 1
-    assert out.startswith("comes out otherwise when run again: dqn on probe_action, seed 0\n")
+    assert out.startswith("other returns when repeated: dqn on probe_action, seed 0\n")
     assert "the store was made on: " in err
 
 

@@ -1,11 +1,13 @@
 """Deep-sea runs as a table: who learned what, and when."""
 
+import re
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from langevin_dqn.environments import make_env
+from langevin_dqn.errors import UserError
 from langevin_dqn.results import Result
 
 if TYPE_CHECKING:
@@ -13,12 +15,14 @@ if TYPE_CHECKING:
 
 
 def depth_of(env: str) -> int:
-    """The depth of the sea that an environment's id names.
+    """The depth of the sea that an environment's id names; the id may come from a file, and no other is built.
 
     Example:
         >>> depth_of("deep_sea/3")
         16
     """
+    if re.split("[/:]", env, maxsplit=1)[0] not in ("deep_sea", "deep_sea_stochastic"):
+        raise UserError(f"{env!r} is not a deep sea", "use deep_sea/3 or deep_sea:depth=10")
     return make_env(env).depth  # type: ignore[union-attr]
 
 
@@ -36,8 +40,8 @@ def table(results: Iterable[Result]) -> "pl.DataFrame":
             {
                 "agent": result.agent,
                 "preset": result.preset,
-                "members": result.config.members,
-                "updates": result.config.updates_per_step,
+                "members": result.setting("members", 1),
+                "updates": result.setting("updates_per_step", 1),
                 "depth": depths[result.env],
                 "seed": result.seed,
                 "time": np.inf if time is None else float(time),

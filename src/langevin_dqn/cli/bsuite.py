@@ -175,7 +175,7 @@ def _summary(args: Args, store, label: str, jobs: list, chosen: "Protocol") -> d
         "diverged": broken,
         "episodes": {name: chosen.episodes[name] for name in chosen.experiments},
         "seconds": round(sum(result.seconds for result in results), 1),
-        "config": results[0].config.to_dict(),
+        "config": results[0].to_dict()["config"],
     }
 
 

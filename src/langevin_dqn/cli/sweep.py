@@ -106,7 +106,7 @@ class Board:
             self._ended[index] = outcome
             if not self._live:
                 self._console.print(
-                    f"[{len(self._ended)}/{len(self._jobs)}] {_told(outcome)}", soft_wrap=True, markup=False
+                    f"[{len(self._ended)}/{len(self._jobs)}] {_summary(outcome)}", soft_wrap=True, markup=False
                 )
             self._show()
 
@@ -170,17 +170,21 @@ def headline(now: Progress) -> str:
 
 def name_of(job: Job) -> str:
     """A run in a few words."""
-    changes = job.changes
-    parts = [f"{job.agent}({changes['members']})" if "members" in changes else job.agent, job.env]
-    parts.append(f"U={changes.get('updates_per_step', 1)}")
-    return f"{' '.join(parts)} seed {job.seed}"
+    return _name(job.agent, job.changes.get("members"), job.env, job.changes.get("updates_per_step", 1), job.seed)
 
 
-def _told(outcome: Result | Failure) -> str:
+def _name(agent: str, members: int | None, env: str, updates: int | None, seed: int) -> str:
+    agent = agent if members is None else f"{agent}({members})"
+    return " ".join([agent, env, *([] if updates is None else [f"U={updates}"]), f"seed {seed}"])
+
+
+def _summary(outcome: Result | Failure) -> str:
+    """A run that has ended, in a line."""
     if isinstance(outcome, Failure):
         return f"{name_of(outcome.job)}: {_ended(outcome)}"
-    name = f"{outcome.agent}({outcome.config.members}) {outcome.env} U={outcome.config.updates_per_step}"
-    return f"{name} seed {outcome.seed}: {_ended(outcome)}, {outcome.seconds:.1f} s"
+    members, updates = (outcome.setting(name) for name in ("members", "updates_per_step"))
+    name = _name(outcome.agent, members, outcome.env, updates, outcome.seed)
+    return f"{name}: {_ended(outcome)}, {outcome.seconds:.1f} s"
 
 
 def _ended(outcome: Result | Failure) -> str:

@@ -71,7 +71,7 @@ def agents_table(groups: Mapping[str, Sequence[Result]], title: str) -> None:
             label(name),
             f"{sum(r.solved for r in results)} of {len(results)}",
             median_learning_time(results),
-            str(results[0].config.updates_per_step),
+            str(results[0].setting("updates_per_step", 1)),
             f"{np.mean([r.seconds for r in results]):.1f}",
         )
     Console().print(table)

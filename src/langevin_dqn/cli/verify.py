@@ -3,7 +3,9 @@
 import sys
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
+
+import tyro
 
 from langevin_dqn.errors import UserError
 
@@ -27,6 +29,9 @@ class Args:
     """A file that report --json or --markdown wrote; its verdicts have to follow from the runs."""
     workers: int | None = None
     """Runs at a time; the number of cores by default."""
+    trust: Annotated[tuple[str, ...], tyro.conf.UseAppendAction] = ()
+    """An agent, environment or network whose id imports code, as in python:package.module:factory: --rerun repeats
+    runs of it. Without this, ids in a store import nothing. May be given several times."""
 
 
 def main(args: Args) -> int:
@@ -46,7 +51,7 @@ def main(args: Args) -> int:
     rows = store.load().to_dicts()
     complaints = _misnamed(store, rows)
     if args.rerun:
-        complaints += _different(store, rows, args.rerun, args.workers)
+        complaints += _different(store, rows, args)
     if args.verdicts:
         complaints += _contradicted(store, args.verdicts)
     for complaint in complaints:
@@ -68,31 +73,53 @@ def _misnamed(store: "Store", rows: list[dict[str, Any]]) -> list[str]:
     return complaints
 
 
-def _different(store: "Store", rows: list[dict[str, Any]], count: int, workers: int | None) -> list[str]:
-    """Runs whose returns or lengths differ when they are done again."""
+def _different(store: "Store", rows: list[dict[str, Any]], args: Args) -> list[str]:
+    """Runs whose returns or lengths differ when they are repeated."""
     import numpy as np
 
     from langevin_dqn.experiments.stored_jobs import job_of, learner_of, sample
     from langevin_dqn.runners import run_jobs
 
-    chosen = sample([row for row in rows if job_of(row)], count)
+    chosen = sample(_allowed(rows, args.trust), args.rerun)
     jobs = [job for row in chosen if (job := job_of(row))]
     lazy = sum(learner_of(row) == "lazy" for row in chosen)
     _say(f"{len(jobs)} runs to repeat, {lazy} of them with lazy rows")
     complaints = []
-    for index, again in run_jobs(jobs, workers=workers):
+    for index, again in run_jobs(jobs, workers=args.workers):
         kept = store.get(jobs[index])
         same = kept is not None and all(
             np.array_equal(getattr(kept, name), getattr(again, name)) for name in ("returns", "lengths")
         )
         _say(f"{'the same' if same else 'DIFFERENT'}: {jobs[index]}, {again.episodes} episodes, {again.seconds:.1f} s")
-        if not same:
-            complaints.append(f"comes out otherwise when run again: {jobs[index]}")
+        if kept is None:
+            complaints.append(f"the agent describes itself otherwise than when it was stored: {jobs[index]}")
+        elif not same:
+            complaints.append(f"other returns when repeated: {jobs[index]}")
     if complaints:
         made = sorted({f"{row['machine']}, Python {row['python']}, JAX {row['jax']}" for row in rows})
         _say(f"the store was made on: {'; '.join(made)}")
-        _say("another processor or version of JAX may round otherwise, which is enough for another run")
+        _say("another processor or version of JAX may round differently, which is enough for another run")
     return complaints
+
+
+def _allowed(rows: list[dict[str, Any]], trusted: tuple[str, ...]) -> list[dict[str, Any]]:
+    """The rows whose runs may be repeated: those that import no code but what the user named."""
+    from langevin_dqn.experiments.stored_jobs import imports_of, job_of
+
+    allowed, refused = [], set()
+    for row in rows:
+        job = job_of(row)
+        if job is None:
+            continue
+        foreign = set(imports_of(job)) - set(trusted)
+        refused |= foreign
+        if not foreign:
+            allowed.append(row)
+    if refused:
+        names = ", ".join(sorted(refused))
+        _say(f"not repeated, because it would import code: runs of {names}")
+        _say("hint: add --trust ID for each id whose code you trust")
+    return allowed
 
 
 def _contradicted(store: "Store", file: str) -> list[str]:

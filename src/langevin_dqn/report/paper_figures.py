@@ -74,7 +74,7 @@ def _by(report: FigureReport, column: str) -> dict[str, dict[str, float]]:
 
 
 def _with_members(report: FigureReport, agent: str) -> str:
-    members = {result.config.members for result in report.results if result.agent == agent}
+    members = {result.setting("members", 1) for result in report.results if result.agent == agent}
     return f"{agent}:members={members.pop()}" if len(members) == 1 and members != {1} else agent
 
 

@@ -177,7 +177,7 @@ class Scores:
 
     def _size(self, report: FigureReport, agent: str) -> str:
         """`` (5)`` after an ensemble whose size the picture does not vary."""
-        sizes = {result.config.members for result in report.results if result.agent == agent}
+        sizes = {result.setting("members", 1) for result in report.results if result.agent == agent}
         return f" ({sizes.pop()})" if len(sizes) == 1 and sizes != {1} and self.column != "members" else ""
 
 

@@ -130,7 +130,8 @@ def protocol_of(results: Sequence[Result], budget: int | None = None) -> str:
 def _seeds(results: Sequence[Result]) -> str:
     """``3 to 5 seeds`` when some settings have more than others."""
     counts = Counter(
-        (run.agent, run.preset, run.env, run.config.updates_per_step, run.config.members) for run in results
+        (run.agent, run.preset, run.env, run.setting("updates_per_step", 1), run.setting("members", 1))
+        for run in results
     ).values()
     few, many = min(counts), max(counts)
     return f"{few} to {many} seeds" if few < many else f"{many} seed{'s' if many > 1 else ''}"

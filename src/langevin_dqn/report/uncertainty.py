@@ -145,7 +145,7 @@ def _title(result: Result, record: SpreadMaps, place: int) -> str:
 
 def _caption(result: Result) -> str:
     learned = f"learned at episode {result.learning_time}" if result.solved else "not learned"
-    updates = result.config.updates_per_step
+    updates = result.setting("updates_per_step", 1)
     return (
         f"{label(result.agent)}, {result.preset} preset, {result.env}, {updates} updates per step, "
         f"seed {result.seed}, {learned}.\nStandard deviation of Q over 10 episodes, clipped at {CLIP:g}, summed over "

@@ -3,10 +3,11 @@
 Importing this starts no JAX: a worker sets its environment first.
 """
 
+import json
 import os
 import traceback
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from typing import TYPE_CHECKING, Any
 
 from langevin_dqn.errors import UserError
@@ -29,6 +30,13 @@ class Job:
     steps: int | None = None
     record: str | None = None
     keep_agent: bool | None = None
+    network: str | None = None
+    """An id of a network, where it is not the agent's own."""
+
+    def __post_init__(self) -> None:
+        for name in self.changes:
+            if name in _FIELDS:  # ``train`` would take it for its own argument
+                raise UserError(f"changes cannot set {name!r}", f"give the job itself {name}=…")
 
     def __str__(self) -> str:
         return f"{self.agent} on {self.env}, seed {self.seed}"
@@ -37,6 +45,7 @@ class Job:
         from langevin_dqn.training import train
 
         _make_room(f"{self.agent} {self.env} {self.changes}")
+        network: dict[str, Any] = {} if self.network is None else {"network": self.network}
         return train(
             self.agent,
             self.env,
@@ -48,9 +57,35 @@ class Job:
             record=self.record,
             keep_agent=bool(self.keep_agent),
             progress=progress,
+            **network,
             **self.changes,
         )
 
+    def to_json(self) -> str:
+        """The job as text, for a store; see :meth:`from_json`."""
+        given = {name: value for name, value in vars(self).items() if value is not None}
+        return json.dumps(given, default=lambda number: number.item())  # a number of NumPy's
+
+    @classmethod
+    def from_json(cls, text: str) -> "Job":
+        """The job that :meth:`to_json` wrote; nothing that it names is imported."""
+        try:
+            given = json.loads(text)
+            given["changes"] = {name: tuple(v) if isinstance(v, list) else v for name, v in given["changes"].items()}
+            job = cls(**given)
+        except (ValueError, TypeError, KeyError, AttributeError):
+            raise _unreadable(text) from None
+        names = (job.agent, job.env, job.preset, *filter(lambda name: name is not None, (job.network, job.record)))
+        if not all(isinstance(name, str) for name in names):
+            raise _unreadable(text)
+        return job
+
+
+def _unreadable(text: str) -> UserError:
+    return UserError(f"{text[:80]!r} is not a job", "a job is what Job.to_json writes")
+
+
+_FIELDS = frozenset(field.name for field in fields(Job))
 
 #: What was compiled for since room was made last, and how many kinds of runs may be.
 _compiled: set[str] = set()
