@@ -34,7 +34,7 @@ def main(args: Args) -> None:
     from langevin_dqn.analysis.uncertainty import story
     from langevin_dqn.cli.progress import Board
     from langevin_dqn.report.uncertainty import draw
-    from langevin_dqn.runners import Job, run_jobs
+    from langevin_dqn.runs.runners import Job, run_jobs
 
     changes = {"updates_per_step": args.updates_per_step}
     jobs = [

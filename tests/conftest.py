@@ -21,7 +21,7 @@ def _made_up(job):
     """What a run might have given, without running it: more updates, noise and members learn sooner."""
     from langevin_dqn.environments.sweeps import SWEEPS, split_id
     from langevin_dqn.presets import preset
-    from langevin_dqn.results import Result
+    from langevin_dqn.runs.result import Result
 
     config = preset(job.agent, job.preset, **job.changes)
     skill = {"dqn": 0.4, "boot_dqn": 1, "langevin_dqn": 2, "ensemble_langevin_dqn": 4}[job.agent]
@@ -54,12 +54,14 @@ def _made_up(job):
 
 def _made_up_maps(rng, depth, episodes):
     """Maps that clear with time, and from the left."""
-    from langevin_dqn.results import SpreadMaps
+    from langevin_dqn.runs.result import UncertaintyMaps
 
     when = np.arange(10, max(episodes, 20) + 1, 10)
     column = np.tile(np.arange(depth), depth)
     spread = rng.lognormal(size=(len(when), depth**2, 2)) * (1 + column[:, None]) / when[:, None, None]
-    return SpreadMaps(when, spread.astype(np.float32), np.broadcast_to(column < 5, spread.shape[:2]).astype(np.int32))
+    return UncertaintyMaps(
+        when, spread.astype(np.float32), np.broadcast_to(column < 5, spread.shape[:2]).astype(np.int32)
+    )
 
 
 @pytest.fixture(scope="session")
@@ -82,7 +84,7 @@ def made_up_report():
 def made_up_store(tmp_path_factory):
     """A store with made-up runs of two figures at the smallest scale."""
     from langevin_dqn.experiments import choose
-    from langevin_dqn.store import Store
+    from langevin_dqn.runs.store import Store
 
     store = Store(tmp_path_factory.mktemp("made_up"))
     for figure in choose(["fig2", "fig3"]):

@@ -14,15 +14,17 @@ ROOT = Path(langevin_dqn.__file__).parent
 
 # A module may import from its own line and from the lines above it.
 ORDER = [
-    {"errors", "machine", "metrics", "statistics"},
+    {"errors", "machine", "statistics", "runs", "runs.metrics", "runs.version"},
+    {"ids", "prng", "pytrees"},
     {"config", "presets", "environments", "networks", "optimizers", "replay", "torch"},
-    {"agent", "row_learning", "row_state"},
+    {"runs.result", "runs.progress_file"},
+    {"agent", "agents", "row_learning", "row_state"},
     {"evaluation", "schedule"},
     {"results"},
     {"compiled_training", "host_training", "recording"},
     {"training"},
-    {"checkpoint", "store"},
-    {"runners"},
+    {"checkpoint", "runs.store"},
+    {"runs.runners", "runs.stored_jobs"},
     {"insight"},
     {"analysis"},
     {"experiments"},
@@ -31,7 +33,7 @@ ORDER = [
     {"cli"},
 ]
 RANK = {name: rank for rank, names in enumerate(ORDER) for name in names}
-LEAVES = {"errors", "machine", "metrics", "statistics"}
+LEAVES = {"errors", "machine", "statistics", "runs", "runs.metrics", "runs.version"}
 
 
 def module_name(path):
@@ -74,7 +76,10 @@ def imports_of(name, *, types=True):
 
 
 def part(name):
-    return name.split(".")[1]
+    """The line of ORDER that a module belongs to: its own, or that of the package it is in."""
+    _, first, *rest = name.split(".")
+    inner = ".".join([first, *rest[:1]])
+    return inner if inner in RANK else first
 
 
 INNER = [name for name in MODULES if name != "langevin_dqn"]
@@ -131,7 +136,12 @@ HEAVY = {"jax", "jaxlib", "optax", "matplotlib", "tyro", "rich", "scipy", "polar
         ("import langevin_dqn.cli.bsuite", HEAVY - {"tyro", "rich"}),
         ("import langevin_dqn.cli.report", HEAVY),
         ("import langevin_dqn.report.page", {"jinja2", "matplotlib", "tyro", "rich"}),
-        ("import langevin_dqn.store, langevin_dqn.analysis.bsuite_summary", {"polars", "matplotlib", "tyro", "rich"}),
+        ("import langevin_dqn.runs.store", HEAVY),
+        ("import langevin_dqn.runs.stored_jobs, langevin_dqn.runs.runners.job", HEAVY),
+        (
+            "import langevin_dqn.runs.store, langevin_dqn.analysis.bsuite_summary",
+            {"polars", "matplotlib", "tyro", "rich"},
+        ),
     ],
 )
 def test_cheap_entrances(statement, heavy):

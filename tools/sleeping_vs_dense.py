@@ -31,7 +31,7 @@ def main(args: Args) -> None:
     machine.prepare()
     from scipy import stats
 
-    from langevin_dqn.runners import Job, run_jobs
+    from langevin_dqn.runs.runners import Job, run_jobs
 
     env = f"deep_sea:depth={args.depth}"
     times: dict[str, list[int]] = {}

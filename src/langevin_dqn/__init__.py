@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from langevin_dqn.insight.posterior import langevin_monte_carlo, sample_posterior
     from langevin_dqn.optimizers import langevin_adam, langevin_sgd, polynomial_decay
     from langevin_dqn.presets import preset
-    from langevin_dqn.results import Result
-    from langevin_dqn.store import load_results
+    from langevin_dqn.runs.result import Result
+    from langevin_dqn.runs.store import load_results
     from langevin_dqn.training import train
 
 __version__ = "0.1.0"
@@ -38,10 +38,10 @@ _HOME = {
     "langevin_adam": "optimizers",
     "langevin_monte_carlo": "insight.posterior",
     "langevin_sgd": "optimizers",
-    "load_results": "store",
+    "load_results": "runs.store",
     "polynomial_decay": "optimizers",
     "preset": "presets",
-    "Result": "results",
+    "Result": "runs.result",
     "sample_posterior": "insight.posterior",
     "train": "training",
 }

@@ -20,7 +20,7 @@ from langevin_dqn.environments import Environment, HostEnvironment, make_env
 from langevin_dqn.environments.base import Space
 from langevin_dqn.errors import UserError
 from langevin_dqn.evaluation import Trained
-from langevin_dqn.results import Result
+from langevin_dqn.runs.result import Result
 from langevin_dqn.training import ALGORITHM_VERSION, settled
 
 _ABOUT = "about"

@@ -21,7 +21,7 @@ from langevin_dqn.agent import Agent, AgentState
 from langevin_dqn.environments import Environment, HostEnvironment
 from langevin_dqn.environments.base import IndexSpace, Space
 from langevin_dqn.errors import UserError, unknown
-from langevin_dqn.results import SpreadMaps
+from langevin_dqn.runs.result import UncertaintyMaps
 
 #: What can be recorded.
 RECORDS = ("q",)
@@ -105,7 +105,7 @@ def _thinned(recorder: Recorder) -> Recorder:
     return recorder._replace(stride=2 * recorder.stride, spread=halve(recorder.spread), seen=halve(recorder.seen))
 
 
-def maps_of(recorder: Recorder, episodes: int) -> SpreadMaps:
+def maps_of(recorder: Recorder, episodes: int) -> UncertaintyMaps:
     """The maps there are once so many episodes have ended."""
     stride = int(recorder.stride)
     kept = episodes // stride
@@ -113,7 +113,7 @@ def maps_of(recorder: Recorder, episodes: int) -> SpreadMaps:
     def whole(maps: Any) -> np.ndarray:
         return np.array(maps)[:kept]  # cut here: JAX would compile a program for every length
 
-    return SpreadMaps(
+    return UncertaintyMaps(
         episodes=stride * np.arange(1, kept + 1, dtype=np.int32),
         spread=whole(recorder.spread),
         visits=whole(recorder.seen),

@@ -15,11 +15,10 @@ from langevin_dqn.environments import Environment, HostEnvironment, make_env
 from langevin_dqn.errors import UserError
 from langevin_dqn.evaluation import Trained
 from langevin_dqn.presets import preset as preset_config
-from langevin_dqn.results import Result, Snapshot
+from langevin_dqn.results import Snapshot
+from langevin_dqn.runs.result import Result
+from langevin_dqn.runs.version import ALGORITHM_VERSION as ALGORITHM_VERSION
 from langevin_dqn.schedule import Schedule
-
-#: Changes whenever the same configuration and seed would give other returns.
-ALGORITHM_VERSION = 2
 
 DEFAULT_EPISODES = 1000
 

@@ -6,7 +6,7 @@ import pytest
 
 from langevin_dqn import AgentConfig, UserError, train
 from langevin_dqn.analysis import bsuite_log
-from langevin_dqn.results import Result
+from langevin_dqn.runs.result import Result
 
 bsuite = pytest.importorskip("bsuite")
 csv_load = pytest.importorskip("bsuite.logging.csv_load")

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from langevin_dqn.analysis.uncertainty import learned_map, nearest_map, reachable, story, uncertainty
-from langevin_dqn.results import SpreadMaps
+from langevin_dqn.runs.result import UncertaintyMaps
 
 DEPTH = 6
 
@@ -14,12 +14,12 @@ def record_of(values, visits, episodes=None):
     values = np.asarray(values, np.float32).reshape(len(values), DEPTH**2)
     spread = np.stack([values / 4, 3 * values / 4], -1)
     episodes = 10 * np.arange(1, len(values) + 1) if episodes is None else episodes
-    return SpreadMaps(np.asarray(episodes, np.int32), spread, np.asarray(visits, np.int32).reshape(values.shape))
+    return UncertaintyMaps(np.asarray(episodes, np.int32), spread, np.asarray(visits, np.int32).reshape(values.shape))
 
 
 def test_uncertainty_is_summed_over_actions_and_clipped_for_each():
     spread = np.array([[[1.0, 2.0], [60.0, 3.0], [70.0, 80.0]]])
-    record = SpreadMaps(np.array([10]), spread, np.zeros((1, 3), int))
+    record = UncertaintyMaps(np.array([10]), spread, np.zeros((1, 3), int))
     assert uncertainty(record).tolist() == [[3, 53, 100]]
     assert uncertainty(record, clip=65).tolist() == [[3, 63, 130]]
 

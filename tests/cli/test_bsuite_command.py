@@ -8,7 +8,7 @@ import pytest
 import langevin_dqn
 from langevin_dqn.cli import bsuite as command_module
 from langevin_dqn.cli import sweep
-from langevin_dqn.runners import Failure, local
+from langevin_dqn.runs.runners import Failure, local
 from langevin_dqn.training import ALGORITHM_VERSION
 
 VERSION = f"v{ALGORITHM_VERSION}"
@@ -160,7 +160,7 @@ def test_a_store_that_is_a_file(run, trained, tmp_path):
 
 def test_an_interrupted_sweep_keeps_what_is_done(run, tmp_path, monkeypatch):
     """Ctrl-C while the second run is going: the first is in the store, and nothing hangs."""
-    from langevin_dqn.store import Store
+    from langevin_dqn.runs.store import Store
 
     original = Store.put
 

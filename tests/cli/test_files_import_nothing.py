@@ -15,11 +15,11 @@ from langevin_dqn import UserError
 from langevin_dqn.analysis import seas
 from langevin_dqn.config import AgentConfig
 from langevin_dqn.experiments import choose
-from langevin_dqn.experiments.stored_jobs import job_of, learner_of
 from langevin_dqn.presets import preset
-from langevin_dqn.results import Result
-from langevin_dqn.runners import Job
-from langevin_dqn.store import Store
+from langevin_dqn.runs.result import Result
+from langevin_dqn.runs.runners import Job
+from langevin_dqn.runs.store import Store
+from langevin_dqn.runs.stored_jobs import job_of, learner_of
 
 GOOD = Job("dqn", "probe_value", 0, 5)
 

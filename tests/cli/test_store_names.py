@@ -8,7 +8,7 @@ from langevin_dqn import experiments
 from langevin_dqn.experiments.claims import Claim, Finding
 from langevin_dqn.experiments.contenders import BOOT
 from langevin_dqn.experiments.figure import Figure, sea_jobs
-from langevin_dqn.store import Store
+from langevin_dqn.runs.store import Store
 
 JOBS = sea_jobs((BOOT,), depths=(4,), seeds=2, episodes=6)
 

@@ -11,13 +11,13 @@ import pytest
 from langevin_dqn import UserError, experiments
 from langevin_dqn.cli import reproduce, status
 from langevin_dqn.cli.sweep import Board, headline, run_missing, runner_of
-from langevin_dqn.experiments import progress_file
 from langevin_dqn.experiments.claims import Claim, Finding
 from langevin_dqn.experiments.contenders import BOOT, DECAYING_DQN
 from langevin_dqn.experiments.figure import Figure, merge, sea_jobs
 from langevin_dqn.experiments.plan import plan_of
-from langevin_dqn.runners import Failure, Job
-from langevin_dqn.store import Store, load_results
+from langevin_dqn.runs import progress_file
+from langevin_dqn.runs.runners import Failure, Job
+from langevin_dqn.runs.store import Store, load_results
 
 JOBS = sea_jobs((DECAYING_DQN, BOOT), depths=(4,), seeds=2, episodes=6)
 

@@ -5,8 +5,8 @@ import shutil
 import polars as pl
 import pytest
 
-from langevin_dqn.runners import Job
-from langevin_dqn.store import Store
+from langevin_dqn.runs.runners import Job
+from langevin_dqn.runs.store import Store
 
 
 @pytest.fixture

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from langevin_dqn import preset
-from langevin_dqn.results import Result
+from langevin_dqn.runs.result import Result
 
 
 def returns_learned_at(time, budget):

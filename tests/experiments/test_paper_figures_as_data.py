@@ -9,8 +9,8 @@ from langevin_dqn.errors import UserError
 from langevin_dqn.experiments import choose, figures
 from langevin_dqn.experiments.figure import SCALES, check_scale
 from langevin_dqn.experiments.plan import at_most, figures_plan, plan_of
-from langevin_dqn.runners import Job
-from langevin_dqn.store import Store, key_of
+from langevin_dqn.runs.runners import Job
+from langevin_dqn.runs.store import Store, key_of
 
 #: fig3's number of updates whose median further seeds test.
 TESTED = {"updates_per_step": 250}

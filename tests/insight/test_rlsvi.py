@@ -3,9 +3,10 @@
 import numpy as np
 import pytest
 
-from langevin_dqn import UserError, metrics
+from langevin_dqn import UserError
 from langevin_dqn.insight import rlsvi
 from langevin_dqn.insight.rlsvi import LEFT, RIGHT, Rlsvi
+from langevin_dqn.runs import metrics
 
 
 def test_posterior_by_hand():

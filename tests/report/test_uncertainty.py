@@ -8,14 +8,14 @@ from PIL import Image
 from langevin_dqn import UserError
 from langevin_dqn.presets import preset
 from langevin_dqn.report import uncertainty
-from langevin_dqn.results import Result, SpreadMaps
+from langevin_dqn.runs.result import Result, UncertaintyMaps
 
 
 def result_of(maps=14, depth=4, env=None, learned=25, **changes):
     """A run that earns nothing until ``learned`` episodes are over, and everything from then on."""
     rng = np.random.default_rng(0)
     returns = np.where(np.arange(10 * maps) < learned, 0.0, 0.99).astype(np.float32)
-    record = SpreadMaps(
+    record = UncertaintyMaps(
         10 * np.arange(1, maps + 1),
         rng.exponential(size=(maps, depth**2, 2)).astype(np.float32),
         rng.integers(0, 2, (maps, depth**2)),

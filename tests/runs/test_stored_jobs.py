@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from langevin_dqn.experiments.stored_jobs import learner_of, sample, stratum_of
 from langevin_dqn.presets import preset
-from langevin_dqn.store import Store
+from langevin_dqn.runs.store import Store
+from langevin_dqn.runs.stored_jobs import learner_of, sample, stratum_of
 
 RESULTS = Path(__file__).parents[2] / "results"
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from langevin_dqn.environments import make_env
 from langevin_dqn.errors import UserError
-from langevin_dqn.results import Result
+from langevin_dqn.runs.result import Result
 
 if TYPE_CHECKING:
     import polars as pl

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from langevin_dqn.results import SpreadMaps
+from langevin_dqn.runs.result import UncertaintyMaps
 
 #: "We have clipped the standard deviation values at 50 for better visualization."
 CLIP = 50.0
@@ -43,7 +43,7 @@ class Story:
     top_after: float
 
 
-def uncertainty(record: SpreadMaps, clip: float = CLIP) -> np.ndarray:
+def uncertainty(record: UncertaintyMaps, clip: float = CLIP) -> np.ndarray:
     """Each state's uncertainty, by map: (maps, states)."""
     return np.minimum(record.spread, clip).sum(-1)
 
@@ -58,19 +58,19 @@ def reachable(depth: int) -> np.ndarray:
     return np.tri(depth, dtype=bool)
 
 
-def nearest_map(record: SpreadMaps, episode: int) -> int:
+def nearest_map(record: UncertaintyMaps, episode: int) -> int:
     """Index of the map recorded closest to ``episode``."""
     return int(np.argmin(np.abs(record.episodes - episode)))
 
 
-def learned_map(record: SpreadMaps, learning_time: int | None) -> int | None:
+def learned_map(record: UncertaintyMaps, learning_time: int | None) -> int | None:
     """Index of the first map at or after the learning time; None if there is none."""
     if learning_time is None or not (record.episodes >= learning_time).any():
         return None
     return int(np.argmax(record.episodes >= learning_time))
 
 
-def story(record: SpreadMaps, depth: int, learning_time: int | None, early: int = 40) -> Story:
+def story(record: UncertaintyMaps, depth: int, learning_time: int | None, early: int = 40) -> Story:
     """The numbers of one run of a deep sea, from its record alone."""
     maps, visited = grid(uncertainty(record), depth), grid(record.visits, depth) > 0
     rows, columns = np.indices((depth, depth))

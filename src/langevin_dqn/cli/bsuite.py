@@ -90,7 +90,7 @@ def main(args: Args) -> int:
 
     machine.prepare()
     from langevin_dqn.experiments.bsuite import jobs_of, protocol
-    from langevin_dqn.store import Store
+    from langevin_dqn.runs.store import Store
 
     chosen = _leave_out_mnist(args, protocol(args.settings, args.episodes_scale))
     store = Store(args.store)

@@ -12,7 +12,7 @@ from langevin_dqn.errors import UserError
 
 if TYPE_CHECKING:
     from langevin_dqn.report.summary import FigureReport
-    from langevin_dqn.store import Store
+    from langevin_dqn.runs.store import Store
 
 
 @dataclass
@@ -52,7 +52,7 @@ def main(args: Args) -> int:
     from langevin_dqn.experiments import figures
     from langevin_dqn.report import verdicts
     from langevin_dqn.report.summary import summarise
-    from langevin_dqn.store import Store
+    from langevin_dqn.runs.store import Store
 
     store = Store(args.store)
     reports = summarise(store, figures().values(), args.scale)

@@ -9,7 +9,7 @@ import tyro
 if TYPE_CHECKING:
     from langevin_dqn.experiments.figure import Figure
     from langevin_dqn.experiments.plan import Plan
-    from langevin_dqn.store import Store
+    from langevin_dqn.runs.store import Store
 
 
 @dataclass
@@ -46,8 +46,8 @@ def main(args: Args) -> int:
     from langevin_dqn.experiments import choose
     from langevin_dqn.experiments.figure import check_scale
     from langevin_dqn.experiments.plan import figures_plan
-    from langevin_dqn.runners.job import available_cores
-    from langevin_dqn.store import Store
+    from langevin_dqn.runs.runners.job import available_cores
+    from langevin_dqn.runs.store import Store
 
     figures, scale = choose(args.figures), check_scale(args.scale)
     run = runner_of(args.runner, args.ray, args.workers)
@@ -77,7 +77,7 @@ def _show_plan(figures: "list[Figure]", scale: str, store: "Store", plan: "Plan"
     from rich.table import Table
 
     from langevin_dqn.report import durations
-    from langevin_dqn.store import key_of
+    from langevin_dqn.runs.store import key_of
 
     table = Table(title=f"Plan, scale {scale}")
     for name, side in (

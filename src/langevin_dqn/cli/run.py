@@ -152,7 +152,7 @@ def main(args: Args) -> int:
     from langevin_dqn.environments import HostEnvironment, make_env, mnist_files
     from langevin_dqn.environments.registry import bsuite_episodes
     from langevin_dqn.report import figures
-    from langevin_dqn.runners import Job, run_jobs
+    from langevin_dqn.runs.runners import Job, run_jobs
     from langevin_dqn.training import DEFAULT_EPISODES
 
     if args.mnist_dir is not None:

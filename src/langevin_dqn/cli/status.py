@@ -21,9 +21,10 @@ def main(args: Args) -> int:
     folder = Path(args.store)
     if not folder.is_dir():
         raise UserError(f"there is no store at {folder}", "name the folder that --store named")
-    from langevin_dqn.experiments import figures, progress_file
+    from langevin_dqn.experiments import figures
     from langevin_dqn.experiments.figure import SCALES
-    from langevin_dqn.store import Store
+    from langevin_dqn.runs import progress_file
+    from langevin_dqn.runs.store import Store
 
     names = Store(folder).names()
     counts = {
@@ -41,7 +42,7 @@ def main(args: Args) -> int:
 
 
 def _count(jobs, names: set[str]) -> list[int]:
-    from langevin_dqn.store import key_of
+    from langevin_dqn.runs.store import key_of
 
     keys = {key_of(job) for job in jobs}
     return [len(keys & names), len(keys)]

@@ -14,14 +14,14 @@ from rich.table import Table
 from langevin_dqn.cli.progress import state_of
 from langevin_dqn.cli.run import check_workers
 from langevin_dqn.errors import UserError
-from langevin_dqn.experiments import progress_file
-from langevin_dqn.experiments.progress_file import Progress, Running
 from langevin_dqn.report import durations
-from langevin_dqn.results import Result
-from langevin_dqn.runners import Failure, Job
-from langevin_dqn.store import Store, key_of
+from langevin_dqn.runs import progress_file
+from langevin_dqn.runs.progress_file import Progress, Running
+from langevin_dqn.runs.result import Result
+from langevin_dqn.runs.runners import Failure, Job
+from langevin_dqn.runs.store import Store, key_of
 
-#: Takes jobs and yields what each gave; see ``langevin_dqn.runners``.
+#: Takes jobs and yields what each gave; see ``langevin_dqn.runs.runners``.
 Runner = Callable[..., Iterator[tuple[int, Result | Failure]]]
 
 #: Lines of runs under way, and of runs that ended last, on the board.
@@ -30,7 +30,7 @@ _ROWS = 8
 
 def runner_of(where: str, ray: str | None, workers: int | None) -> Runner:
     """The runner that ``--runner`` and ``--ray`` name."""
-    from langevin_dqn import runners
+    from langevin_dqn.runs import runners
 
     check_workers(workers)
     if ray is not None:

@@ -8,7 +8,7 @@ from rich.console import Console
 from rich.table import Table
 
 from langevin_dqn.report.figures import label
-from langevin_dqn.results import Result
+from langevin_dqn.runs.result import Result
 
 
 def median_learning_time(results: Sequence[Result]) -> str:

@@ -10,7 +10,7 @@ import tyro
 from langevin_dqn.errors import UserError
 
 if TYPE_CHECKING:
-    from langevin_dqn.store import Store
+    from langevin_dqn.runs.store import Store
 
 
 @dataclass
@@ -45,7 +45,7 @@ def main(args: Args) -> int:
     from langevin_dqn import machine
 
     machine.prepare()
-    from langevin_dqn.store import Store
+    from langevin_dqn.runs.store import Store
 
     store = Store(args.store)
     rows = store.load().to_dicts()
@@ -62,7 +62,7 @@ def main(args: Args) -> int:
 
 def _misnamed(store: "Store", rows: list[dict[str, Any]]) -> list[str]:
     """Files that cannot be read, or that are not the run their name says."""
-    from langevin_dqn.experiments.stored_jobs import job_of
+    from langevin_dqn.runs.stored_jobs import job_of
 
     complaints = [f"cannot be read, set aside: {path}" for path in store.damaged]
     if not rows and not complaints:
@@ -77,8 +77,8 @@ def _different(store: "Store", rows: list[dict[str, Any]], args: Args) -> list[s
     """Runs whose returns or lengths differ when they are repeated."""
     import numpy as np
 
-    from langevin_dqn.experiments.stored_jobs import job_of, learner_of, sample
-    from langevin_dqn.runners import run_jobs
+    from langevin_dqn.runs.runners import run_jobs
+    from langevin_dqn.runs.stored_jobs import job_of, learner_of, sample
 
     chosen = sample(_allowed(rows, args.trust), args.rerun)
     jobs = [job for row in chosen if (job := job_of(row))]
@@ -104,7 +104,7 @@ def _different(store: "Store", rows: list[dict[str, Any]], args: Args) -> list[s
 
 def _allowed(rows: list[dict[str, Any]], trusted: tuple[str, ...]) -> list[dict[str, Any]]:
     """The rows whose runs may be repeated: those that import no code but what the user named."""
-    from langevin_dqn.experiments.stored_jobs import imports_of, job_of
+    from langevin_dqn.runs.stored_jobs import imports_of, job_of
 
     allowed, refused = [], set()
     for row in rows:

@@ -7,9 +7,9 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from langevin_dqn import metrics
 from langevin_dqn.environments import checks
 from langevin_dqn.environments.base import IndexSpace, pytree
+from langevin_dqn.runs import metrics
 
 MIN_DEPTH, MAX_DEPTH = 2, 500
 DEFAULT_MAPPING_SEED = 42

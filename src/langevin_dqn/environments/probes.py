@@ -14,9 +14,9 @@ from dataclasses import dataclass, field
 import jax
 import jax.numpy as jnp
 
-from langevin_dqn import metrics
 from langevin_dqn.environments.base import IndexSpace, pytree
 from langevin_dqn.errors import unknown
+from langevin_dqn.runs import metrics
 
 PROBES = ("value", "state", "bootstrap", "action", "policy")
 

@@ -12,8 +12,8 @@ import numpy as np
 
 from langevin_dqn.environments.sweeps import SWEEPS, logged_episodes, split_id
 from langevin_dqn.errors import UserError
-from langevin_dqn.results import Result
-from langevin_dqn.runners import Job
+from langevin_dqn.runs.result import Result
+from langevin_dqn.runs.runners import Job
 
 _EASY, _MIDDLE, _HARD = 0, 8, 16  # the first setting of the smallest, middle and largest of five scales
 _SCALES = (_EASY, _MIDDLE, _HARD)

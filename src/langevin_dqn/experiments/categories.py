@@ -11,8 +11,8 @@ from langevin_dqn.environments.sweeps import SWEEPS, split_id
 from langevin_dqn.experiments.bsuite import jobs_of, pass_of, protocol
 from langevin_dqn.experiments.claims import FAILS, HOLDS, LEVEL, UNDECIDED, Claim, Finding, undecided
 from langevin_dqn.experiments.figure import Contender
-from langevin_dqn.results import Result
-from langevin_dqn.runners import Job
+from langevin_dqn.runs.result import Result
+from langevin_dqn.runs.runners import Job
 from langevin_dqn.statistics import mean_interval
 
 #: A difference of scores that counts as none.

@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from langevin_dqn.results import Result
+from langevin_dqn.runs.result import Result
 
 Verdict = Literal["holds", "does not hold", "not enough runs"]
 HOLDS: Verdict = "holds"

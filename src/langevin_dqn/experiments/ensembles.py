@@ -8,7 +8,7 @@ import polars as pl
 from langevin_dqn.analysis import seas
 from langevin_dqn.experiments.claims import FAILS, HOLDS, LEVEL, MIN_SEEDS, UNDECIDED, Claim, Finding, decide, undecided
 from langevin_dqn.experiments.contenders import BOOT, ENSEMBLE
-from langevin_dqn.results import Result
+from langevin_dqn.runs.result import Result
 from langevin_dqn.statistics import mean_interval, sign_test
 
 #: A gain in the share of runs that learn that counts as nothing.

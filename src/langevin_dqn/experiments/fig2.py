@@ -8,7 +8,7 @@ from langevin_dqn.analysis import seas
 from langevin_dqn.experiments.claims import FAILS, HOLDS, MIN_SEEDS, Claim, Finding, decide, undecided
 from langevin_dqn.experiments.contenders import DECAYING_DQN, LANGEVIN, LANGEVIN_AS_WRITTEN
 from langevin_dqn.experiments.figure import Figure, merge, sea_jobs
-from langevin_dqn.results import Result
+from langevin_dqn.runs.result import Result
 from langevin_dqn.statistics import sign_test
 
 _CELL = ("depth", "updates", "seed")

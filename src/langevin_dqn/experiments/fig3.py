@@ -8,8 +8,8 @@ from langevin_dqn.analysis import seas
 from langevin_dqn.experiments.claims import MIN_SEEDS, Claim, Finding, decide, undecided
 from langevin_dqn.experiments.contenders import LANGEVIN
 from langevin_dqn.experiments.figure import Figure, merge, sea_jobs
-from langevin_dqn.results import Result
-from langevin_dqn.runners import Job
+from langevin_dqn.runs.result import Result
+from langevin_dqn.runs.runners import Job
 from langevin_dqn.statistics import falling_trend, median_below
 
 #: The paper's "as low as 90 episodes"; we ask for the median to be within half as much again.

@@ -11,7 +11,7 @@ from langevin_dqn.experiments.claims import FAILS, HOLDS, Claim, Finding
 from langevin_dqn.experiments.figure import NO_RUNS, Figure
 from langevin_dqn.insight import tabular_langevin
 from langevin_dqn.insight.four_states import DOWN, HORIZON, UNCERTAIN, UP, FourStates, Spread, posterior, spread
-from langevin_dqn.results import Result
+from langevin_dqn.runs.result import Result
 
 PROBLEM = FourStates(many=100)
 CHAINS = 200

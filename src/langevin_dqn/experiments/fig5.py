@@ -8,8 +8,8 @@ from langevin_dqn.analysis.uncertainty import Story
 from langevin_dqn.experiments.claims import FAILS, HOLDS, LEVEL, MIN_SEEDS, UNDECIDED, Claim, Finding, undecided
 from langevin_dqn.experiments.contenders import LANGEVIN
 from langevin_dqn.experiments.figure import Figure
-from langevin_dqn.results import Result
-from langevin_dqn.runners import Job
+from langevin_dqn.runs.result import Result
+from langevin_dqn.runs.runners import Job
 from langevin_dqn.statistics import mean_interval
 
 UPDATES = 250

@@ -8,7 +8,7 @@ from langevin_dqn.analysis import seas
 from langevin_dqn.experiments.claims import MIN_SEEDS, Claim, Finding, decide, undecided
 from langevin_dqn.experiments.contenders import ENSEMBLE, LANGEVIN
 from langevin_dqn.experiments.figure import Figure, merge, sea_jobs
-from langevin_dqn.results import Result
+from langevin_dqn.runs.result import Result
 from langevin_dqn.statistics import sign_test
 
 

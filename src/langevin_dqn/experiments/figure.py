@@ -12,7 +12,7 @@ from typing import Any
 
 from langevin_dqn.errors import UserError
 from langevin_dqn.experiments.claims import Claim
-from langevin_dqn.runners import Job
+from langevin_dqn.runs.runners import Job
 
 SCALES = ("quick", "standard", "paper")
 

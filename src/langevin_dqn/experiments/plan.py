@@ -8,8 +8,8 @@ from langevin_dqn.environments import make_env
 from langevin_dqn.environments.base import IndexSpace
 from langevin_dqn.experiments.figure import Figure
 from langevin_dqn.presets import preset
-from langevin_dqn.runners import Job
-from langevin_dqn.store import Store, key_of
+from langevin_dqn.runs.runners import Job
+from langevin_dqn.runs.store import Store, key_of
 
 #: Microseconds per member update on one core (``langevin-dqn bench``): the network, its noise, and
 #: each row of a table that the step goes over; sleeping rows cost as much as this many would.

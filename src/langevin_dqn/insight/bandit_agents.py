@@ -15,7 +15,7 @@ import numpy as np
 from langevin_dqn.environments.gaussian_bandit import GaussianBandit
 from langevin_dqn.environments.registry import make_env
 from langevin_dqn.errors import UserError
-from langevin_dqn.runners import Job, run_jobs
+from langevin_dqn.runs.runners import Job, run_jobs
 
 #: Learning rate times the largest curvature there can be: the chain's variance is then at most a third too large.
 _STEP = 0.5

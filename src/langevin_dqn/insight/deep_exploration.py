@@ -13,11 +13,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from langevin_dqn import metrics
 from langevin_dqn.errors import unknown
 from langevin_dqn.insight import rlsvi
-from langevin_dqn.results import Result
-from langevin_dqn.runners import Job, run_jobs
+from langevin_dqn.runs import metrics
+from langevin_dqn.runs.result import Result
+from langevin_dqn.runs.runners import Job, run_jobs
 
 #: Every run ends here, at the latest (fig2).
 BUDGET = 5000

@@ -16,8 +16,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from langevin_dqn import metrics
 from langevin_dqn.errors import UserError
+from langevin_dqn.runs import metrics
 
 LEFT, RIGHT = 0, 1
 

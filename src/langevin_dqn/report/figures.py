@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from langevin_dqn import metrics
 from langevin_dqn.errors import UserError
-from langevin_dqn.results import Result
+from langevin_dqn.runs import metrics
+from langevin_dqn.runs.result import Result
 
 #: Okabe and Ito's colours, told apart with any colour vision; dashes say the same again.
 STYLES = {

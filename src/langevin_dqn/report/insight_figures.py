@@ -12,7 +12,7 @@ from langevin_dqn.report import deep_sea_drawing, four_states
 from langevin_dqn.report import uncertainty as pictures
 from langevin_dqn.report.maps import Maps
 from langevin_dqn.report.summary import FigureReport
-from langevin_dqn.results import Result
+from langevin_dqn.runs.result import Result
 
 
 def draw_sea(_: FigureReport, path: str | Path, caption: str) -> Path:

@@ -13,7 +13,7 @@ from langevin_dqn.report.markdown import runs
 from langevin_dqn.report.paper_figures import alt, presets
 from langevin_dqn.report.summary import FigureReport
 from langevin_dqn.report.verdicts import SYMBOLS
-from langevin_dqn.store import Store
+from langevin_dqn.runs.store import Store
 
 
 class Section(NamedTuple):

@@ -10,9 +10,9 @@ from typing import Any
 from langevin_dqn.environments.sweeps import SWEEPS
 from langevin_dqn.experiments.claims import Claim, Finding
 from langevin_dqn.experiments.figure import SCALES, Figure
-from langevin_dqn.results import Result
-from langevin_dqn.runners import Job
-from langevin_dqn.store import Store
+from langevin_dqn.runs.result import Result
+from langevin_dqn.runs.runners import Job
+from langevin_dqn.runs.store import Store
 
 
 @dataclass(frozen=True)

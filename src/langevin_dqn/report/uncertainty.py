@@ -10,7 +10,7 @@ from langevin_dqn.environments import make_env
 from langevin_dqn.environments.deep_sea import DeepSea
 from langevin_dqn.errors import UserError
 from langevin_dqn.report.figures import check_path, label
-from langevin_dqn.results import Result, SpreadMaps
+from langevin_dqn.runs.result import Result, UncertaintyMaps
 
 #: Where the colours begin; below this nothing is told apart. They are logarithmic: what is known and what is not
 #: differ by a factor of hundreds.
@@ -19,7 +19,7 @@ LEAST = 0.01
 EPISODES = (10, 40, 70, 100)
 
 
-def chosen(record: SpreadMaps, learning_time: int | None, episodes: Sequence[int] = EPISODES) -> list[int]:
+def chosen(record: UncertaintyMaps, learning_time: int | None, episodes: Sequence[int] = EPISODES) -> list[int]:
     """Maps to show: those nearest to ``episodes``, the first since the run had learned, and the last."""
     last = len(record.episodes) - 1
     places = {nearest_map(record, episode) for episode in episodes if episode <= record.episodes[last]}
@@ -101,7 +101,7 @@ def animate(result: Result, path: str | Path, per_second: int = 4) -> Path:
     return path
 
 
-def _ready(result: Result, path: str | Path) -> tuple[Path, SpreadMaps, int]:
+def _ready(result: Result, path: str | Path) -> tuple[Path, UncertaintyMaps, int]:
     """Where to draw, the record and the sea's depth; or what is missing."""
     environment = make_env(result.env)
     path = check(path, result.env, environment)
@@ -111,7 +111,7 @@ def _ready(result: Result, path: str | Path) -> tuple[Path, SpreadMaps, int]:
     return path, result.record, environment.depth
 
 
-def _draw(axis, record: SpreadMaps, depth: int, place: int, top: float):
+def _draw(axis, record: UncertaintyMaps, depth: int, place: int, top: float):
     """One map: cells out of reach hatched, visited ones with a dot."""
     from matplotlib.colors import LogNorm
     from matplotlib.patches import Rectangle
@@ -127,7 +127,7 @@ def _draw(axis, record: SpreadMaps, depth: int, place: int, top: float):
     return image
 
 
-def _top(record: SpreadMaps, places: Sequence[int]) -> float:
+def _top(record: UncertaintyMaps, places: Sequence[int]) -> float:
     """The end of the common scale."""
     return max(float(np.nanmax(uncertainty(record)[list(places)])), 10 * LEAST)
 
@@ -138,7 +138,7 @@ def _scale(figure, image, axes, shrink: float) -> None:
     bar.outline.set_linewidth(0.5)
 
 
-def _title(result: Result, record: SpreadMaps, place: int) -> str:
+def _title(result: Result, record: UncertaintyMaps, place: int) -> str:
     words = f"episode {record.episodes[place]}"
     return f"{words}\n(learned)" if place == learned_map(record, result.learning_time) else words
 

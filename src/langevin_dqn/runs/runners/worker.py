@@ -16,10 +16,10 @@ from typing import TYPE_CHECKING, Any
 
 from langevin_dqn import machine
 from langevin_dqn.errors import UserError
-from langevin_dqn.runners.job import Job, attempt
+from langevin_dqn.runs.runners.job import Job, attempt
 
 if TYPE_CHECKING:
-    from langevin_dqn.results import Result
+    from langevin_dqn.runs.result import Result
 
 READY, PROGRESS, OUTCOME = "ready", "progress", "outcome"
 
@@ -61,7 +61,7 @@ def _leave_with_parent() -> None:
 def task(job: Job, version: int) -> Any:
     """Run a job that came from another machine, where the algorithm had this version."""
     machine.prepare()
-    from langevin_dqn.training import ALGORITHM_VERSION
+    from langevin_dqn.runs.version import ALGORITHM_VERSION
 
     if version != ALGORITHM_VERSION:
         return UserError(

@@ -2,7 +2,7 @@
 
 import jax
 
-from langevin_dqn.runners import Job, job
+from langevin_dqn.runs.runners import Job, job
 
 
 def test_programs_are_dropped_after_so_many_kinds_of_runs(monkeypatch):

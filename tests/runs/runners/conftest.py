@@ -6,7 +6,7 @@ import jax
 import pytest
 from jax.experimental.compilation_cache import compilation_cache
 
-from langevin_dqn.runners import Job, run_jobs
+from langevin_dqn.runs.runners import Job, run_jobs
 
 TINY = {"hidden": (8, 8)}
 MIX = [

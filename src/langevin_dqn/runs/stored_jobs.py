@@ -7,17 +7,15 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from langevin_dqn.config import AgentConfig
-from langevin_dqn.environments import make_env
-from langevin_dqn.environments.registry import ADAPTERS
 from langevin_dqn.errors import UserError
 from langevin_dqn.ids import imports_code
 from langevin_dqn.presets import AGENTS, preset
-from langevin_dqn.runners import Job
-from langevin_dqn.store import config_of, describe, hash_of, identity_with
+from langevin_dqn.runs.runners import Job
+from langevin_dqn.runs.store import config_of, describe, hash_of, identity_with
 
 
 def job_of(row: Mapping[str, Any]) -> Job | None:
-    """The run that a row of :meth:`langevin_dqn.store.Store.load` came from; None if its key is of another.
+    """The run that a row of :meth:`langevin_dqn.runs.store.Store.load` came from; None if its key is of another.
 
     Nothing that the row names is built or imported: an agent that is none of the presets is taken at the
     description that was stored with its run.
@@ -95,7 +93,7 @@ def learner_of(row: Mapping[str, Any]) -> str:
     An environment of another library and an agent of one's own count as dense, because nothing that a file
     names is imported here.
     """
-    if row["env"].partition(":")[0] in ADAPTERS or imports_code(row["env"]):
+    if row["env"].partition(":")[0] == "gym" or imports_code(row["env"]):
         return "dense"
     config = config_of(row)
     return _learner(row["env"], config) if isinstance(config, AgentConfig) else "dense"
@@ -104,6 +102,7 @@ def learner_of(row: Mapping[str, Any]) -> str:
 @functools.lru_cache(maxsize=1024)
 def _learner(env: str, config: AgentConfig) -> str:
     from langevin_dqn.agent import make_agent
+    from langevin_dqn.environments import make_env
 
     try:
         agent = make_agent(config, space=make_env(env).observation_space)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-BENCHMARK = Path(__file__).parents[2] / "tools" / "kill_sweep.py"
+BENCHMARK = Path(__file__).parents[3] / "tools" / "kill_sweep.py"
 
 
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="looks at processes in /proc")

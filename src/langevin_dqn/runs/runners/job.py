@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from langevin_dqn.errors import UserError
 
 if TYPE_CHECKING:
-    from langevin_dqn.results import Result
+    from langevin_dqn.runs.result import Result
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from langevin_dqn.errors import UserError
-from langevin_dqn.runners.job import Job
+from langevin_dqn.runs.runners.job import Job
 
 
 def made_up(job, **changes):
@@ -15,7 +15,7 @@ def made_up(job, **changes):
     import numpy as np
 
     from langevin_dqn.presets import preset
-    from langevin_dqn.results import Result
+    from langevin_dqn.runs.result import Result
 
     return Result(
         job.agent, job.env, job.seed, job.preset, preset(job.agent), 1.0, np.float32([job.seed]), 0, 0.0, **changes

@@ -26,8 +26,8 @@ from langevin_dqn import __version__, machine
 from langevin_dqn.config import FIELD_TYPES, AgentConfig
 from langevin_dqn.errors import UserError
 from langevin_dqn.presets import AGENTS, preset
-from langevin_dqn.results import Result, SpreadMaps
-from langevin_dqn.training import ALGORITHM_VERSION
+from langevin_dqn.runs.result import Result, UncertaintyMaps
+from langevin_dqn.runs.version import ALGORITHM_VERSION
 
 if TYPE_CHECKING:
     import polars as pl
@@ -41,7 +41,7 @@ _ABANDONED = 3600
 
 
 class Run(Protocol):
-    """What a run is asked for by; :class:`langevin_dqn.runners.Job` is one.
+    """What a run is asked for by; :class:`langevin_dqn.runs.runners.Job` is one.
 
     ``vars`` of it has the rest: the budget, and what else a job may have.
     """
@@ -318,11 +318,11 @@ def _result(row: Mapping[str, Any], run: Run) -> Result:
     )
 
 
-def _record(row: Mapping[str, Any]) -> SpreadMaps | None:
+def _record(row: Mapping[str, Any]) -> UncertaintyMaps | None:
     if row.get(_RECORD + "shape") is None:
         return None
     maps, states, actions = row[_RECORD + "shape"]
-    return SpreadMaps(
+    return UncertaintyMaps(
         episodes=np.asarray(row[_RECORD + "episodes"], np.int32),
         spread=np.asarray(row[_RECORD + "spread"], np.float32).reshape(maps, states, actions),
         visits=np.asarray(row[_RECORD + "visits"], np.int32).reshape(maps, states),

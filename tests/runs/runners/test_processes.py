@@ -14,7 +14,7 @@ import odd_jobs
 import pytest
 
 from langevin_dqn import UserError
-from langevin_dqn.runners import Failure, run_in_processes
+from langevin_dqn.runs.runners import Failure, run_in_processes
 
 HERE = Path(__file__).parent
 
@@ -86,7 +86,7 @@ def script(body, folder):
 
 WAITING = """
 import odd_jobs
-from langevin_dqn.runners import run_in_processes
+from langevin_dqn.runs.runners import run_in_processes
 if __name__ == "__main__":
     list(run_in_processes([odd_jobs.Waits("dqn", "probe_value", seed, folder="pids") for seed in range(2)], workers=2))
 """

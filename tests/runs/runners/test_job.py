@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from langevin_dqn import UserError
-from langevin_dqn.runners import Job
+from langevin_dqn.runs.runners import Job
 
 JOBS = [
     Job("dqn", "deep_sea/0", 3),

@@ -11,7 +11,7 @@ import odd_jobs
 import pytest
 
 from langevin_dqn import UserError
-from langevin_dqn.runners import Failure, run_on_ray, worker
+from langevin_dqn.runs.runners import Failure, run_on_ray, worker
 from langevin_dqn.training import ALGORITHM_VERSION
 
 ray = pytest.importorskip("ray")

@@ -13,9 +13,9 @@ from multiprocessing.connection import wait
 from typing import Any
 
 from langevin_dqn.errors import UserError
-from langevin_dqn.results import Result
-from langevin_dqn.runners import worker
-from langevin_dqn.runners.job import Failure, Job, available_cores
+from langevin_dqn.runs.result import Result
+from langevin_dqn.runs.runners import worker
+from langevin_dqn.runs.runners.job import Failure, Job, available_cores
 
 _DIED = "died"
 

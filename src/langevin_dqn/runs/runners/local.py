@@ -8,8 +8,8 @@ import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import CancelledError, ThreadPoolExecutor, as_completed
 
-from langevin_dqn.results import Result
-from langevin_dqn.runners.job import Job, available_cores
+from langevin_dqn.runs.result import Result
+from langevin_dqn.runs.runners.job import Job, available_cores
 
 
 def run_jobs(

@@ -13,10 +13,10 @@ from typing import Any
 
 from langevin_dqn.environments.mnist_files import VARIABLE
 from langevin_dqn.errors import UserError
-from langevin_dqn.results import Result
-from langevin_dqn.runners import worker
-from langevin_dqn.runners.job import Failure, Job, available_cores
-from langevin_dqn.training import ALGORITHM_VERSION
+from langevin_dqn.runs.result import Result
+from langevin_dqn.runs.runners import worker
+from langevin_dqn.runs.runners.job import Failure, Job, available_cores
+from langevin_dqn.runs.version import ALGORITHM_VERSION
 
 _REACH_SECONDS = 5.0
 

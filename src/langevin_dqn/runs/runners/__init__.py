@@ -9,10 +9,10 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from langevin_dqn.runners.job import Failure, Job
-    from langevin_dqn.runners.local import run_jobs
-    from langevin_dqn.runners.processes import run_in_processes
-    from langevin_dqn.runners.ray import run_on_ray
+    from langevin_dqn.runs.runners.job import Failure, Job
+    from langevin_dqn.runs.runners.local import run_jobs
+    from langevin_dqn.runs.runners.processes import run_in_processes
+    from langevin_dqn.runs.runners.ray import run_on_ray
 
 _HOME = {
     "Failure": "job",

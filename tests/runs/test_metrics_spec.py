@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from langevin_dqn import metrics
+from langevin_dqn.runs import metrics
 
 BEST = 0.99
 WIN, LOSS = 0.99, 0.0

@@ -13,10 +13,11 @@ import polars as pl
 import pytest
 
 import langevin_dqn
-from langevin_dqn import AgentConfig, UserError, store
+from langevin_dqn import AgentConfig, UserError
 from langevin_dqn.presets import preset
-from langevin_dqn.runners import Job
-from langevin_dqn.store import Store, identity, key_of
+from langevin_dqn.runs import store
+from langevin_dqn.runs.runners import Job
+from langevin_dqn.runs.store import Store, identity, key_of
 from langevin_dqn.training import ALGORITHM_VERSION, Result
 
 JOB = Job("dqn", "deep_sea/0", seed=3, episodes=8, changes={"hidden": (5, 5)})
@@ -272,7 +273,7 @@ def test_a_writer_killed_half_way_leaves_no_run(tmp_path):
 import os, sys
 sys.path[:0] = {[os.path.dirname(__file__), *sys.path]!r}
 from test_store import JOB, result_of
-from langevin_dqn.store import Store
+from langevin_dqn.runs.store import Store
 os.replace = lambda *_: os._exit(9)
 Store({str(tmp_path)!r}).put(JOB, result_of(JOB))
 """
