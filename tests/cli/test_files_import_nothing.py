@@ -96,7 +96,7 @@ def test_report_takes_names_from_the_figure_and_not_from_the_file(
     assert langevin_dqn_command("status", "--store", folder)[0] == 0
     code, out, _ = langevin_dqn_command("verify", "--store", folder, "--rerun", 3)
     assert code == 1
-    assert "is not the run that its name says" in out
+    assert "does not match its key" in out
     assert not mark.exists()
 
 

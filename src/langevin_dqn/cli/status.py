@@ -1,4 +1,4 @@
-"""``langevin-dqn status``: how far a store is, from another terminal."""
+"""``langevin-dqn status``: show progress, also from another terminal."""
 
 import json
 from dataclasses import asdict, dataclass
@@ -7,7 +7,7 @@ from pathlib import Path
 
 @dataclass
 class Args:
-    """Say which runs of the paper's figures a store has, and what a sweep into it is doing now."""
+    """Show which runs of the paper's figures a store has, and what a sweep into it is doing now."""
 
     store: str = "out/paper"
     """Folder of runs."""

@@ -1,4 +1,4 @@
-"""Runs that a store lacks, run and stored, with a live board."""
+"""Run what a store lacks, store it, and show progress."""
 
 import sys
 import threading
@@ -63,10 +63,10 @@ def run_missing(
 
 
 class Board:
-    """Done, running, failed, time left and learning times as they come in.
+    """Progress of a sweep: runs done, running and failed, the time left, and learning times.
 
-    On a terminal it is a picture that moves; elsewhere one line per run that ends. The same is
-    written to the store, for ``langevin-dqn status``.
+    On a terminal it is updated in place; elsewhere there is one line per run that ends. The same is written to
+    the store, for ``langevin-dqn status``.
     """
 
     def __init__(self, what: str, jobs: Sequence[Job], seconds: dict[str, float], store: Store, stream: TextIO):
@@ -130,7 +130,7 @@ class Board:
         )
 
     def _left(self, elapsed: float) -> float | None:
-        """Runs end sooner than at most; by how much, those that have ended tell."""
+        """Estimated seconds left: runs end sooner than planned, by the ratio seen in those that have ended."""
         if not self._ended:
             return None
         spent = sum(self._seconds[i] for i in self._ended)

@@ -1,4 +1,4 @@
-"""``langevin-dqn verify``: whether a store is what it says it is."""
+"""``langevin-dqn verify``: check a store of runs."""
 
 import sys
 from dataclasses import dataclass
@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 class Args:
     """Check a store of runs.
 
-    Each file has to be whole and the run its name says. On demand, runs have to come out the same when done again, and
-    verdicts that were written earlier have to follow from the runs.
+    Each file must be intact and match its key. On demand, runs are repeated and must give the same returns, and
+    verdicts that were written earlier must follow from the runs.
     """
 
     store: str
@@ -39,7 +39,7 @@ def main(args: Args) -> int:
 
     check_workers(args.workers)
     if args.rerun < 0:
-        raise UserError(f"--rerun {args.rerun} is no number of runs", "use 0 or more")
+        raise UserError(f"--rerun must be at least 0, not {args.rerun}", "use 0 or more")
     if not Path(args.store).exists():
         raise UserError(f"there is no store at {args.store}", "name the folder that --store of reproduce named")
     from langevin_dqn import machine
@@ -61,15 +61,15 @@ def main(args: Args) -> int:
 
 
 def _misnamed(store: "Store", rows: list[dict[str, Any]]) -> list[str]:
-    """Files that cannot be read, or that are not the run their name says."""
+    """Files that cannot be read, or that do not match their keys."""
     from langevin_dqn.runs.stored_jobs import job_of
 
     complaints = [f"cannot be read, set aside: {path}" for path in store.damaged]
     if not rows and not complaints:
         raise UserError(f"{store.folder} has no runs", "make some with langevin-dqn reproduce")
     strangers = [row["key"] for row in rows if job_of(row) is None]
-    complaints += [f"what {key}.parquet holds is not the run that its name says" for key in strangers]
-    _say(f"{len(rows)} files read, {len(rows) - len(strangers)} are the runs their names say")
+    complaints += [f"{key}.parquet does not match its key" for key in strangers]
+    _say(f"{len(rows)} files read, {len(rows) - len(strangers)} match their keys")
     return complaints
 
 

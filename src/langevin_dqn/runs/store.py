@@ -1,6 +1,6 @@
 """Runs on disk: one Parquet file each, named by the hash of what defines the run.
 
-A file is written under another name and renamed once it is whole, so a run is either there
+A file is written under another name and renamed once it is complete, so a run is either there
 or not, whenever the program is killed; "already there" is all that resuming needs, and
 copying folders into each other merges stores. Each version of the algorithm has a folder of
 its own (``v1``), so that results that would differ are never mixed. A file that cannot be

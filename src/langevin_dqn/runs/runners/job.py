@@ -1,4 +1,4 @@
-"""One run as data, and what may come of it.
+"""One run as data, and its possible outcomes.
 
 Importing this starts no JAX: a worker sets its environment first.
 """
@@ -44,7 +44,7 @@ class Job:
     def run(self, progress: "Callable[[Result], None] | None" = None) -> "Result":
         from langevin_dqn.training import train
 
-        _make_room(f"{self.agent} {self.env} {self.changes}")
+        _limit_compiled_programs(f"{self.agent} {self.env} {self.changes}")
         network: dict[str, Any] = {} if self.network is None else {"network": self.network}
         return train(
             self.agent,
@@ -87,15 +87,15 @@ def _unreadable(text: str) -> UserError:
 
 _FIELDS = frozenset(field.name for field in fields(Job))
 
-#: What was compiled for since room was made last, and how many kinds of runs may be.
+#: The kinds of runs whose programs are in memory, and how many may be.
 _compiled: set[str] = set()
 _MOST_COMPILED = 32
 
 
-def _make_room(kind: str) -> None:
-    """Compiled programs stay in memory, 30 MB a run of its own kind: a sweep over hundreds of kinds would fill it.
+def _limit_compiled_programs(kind: str) -> None:
+    """Drop compiled programs from memory when there are many, so that a sweep over hundreds of kinds does not fill it.
 
-    Programs that are dropped come back from the cache on disk.
+    Each kind of run takes about 30 MB. Programs that are dropped are read again from the cache on disk.
     """
     if kind not in _compiled and len(_compiled) >= _MOST_COMPILED:
         import jax
@@ -124,7 +124,7 @@ class Failure:
 
 
 def attempt(job: Job, progress: "Callable[[Result], None] | None" = None) -> "Result | Failure | UserError":
-    """Run a job far from its caller: whatever comes of it is a value that can be sent back."""
+    """Run a job in another process than its caller: every outcome is a value that can be sent back."""
     try:
         return replace(job.run(progress), trained=None)
     except UserError as error:

@@ -115,7 +115,7 @@ def _reach(address: str) -> None:
     """Ray itself would try for minutes."""
     host, _, port = address.removeprefix("ray://").rpartition(":")
     if not host or not port.isdigit():
-        raise UserError(f"{address!r} is no address of a Ray cluster", _HINT)
+        raise UserError(f"{address!r} is not the address of a Ray cluster", _HINT)
     try:
         socket.create_connection((host, int(port)), _REACH_SECONDS).close()
     except (OSError, OverflowError) as error:
