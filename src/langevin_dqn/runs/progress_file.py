@@ -1,4 +1,4 @@
-"""What a sweep is doing now, in a small file of its store, for another terminal to read."""
+"""The progress of a sweep in a small file of its store, which ``langevin-dqn status`` reads."""
 
 import contextlib
 import json
@@ -10,7 +10,7 @@ from pathlib import Path
 
 NAME = "progress.json"
 
-#: Seconds after which a sweep that says nothing is taken for gone.
+#: Seconds without an update after which a sweep counts as ended.
 SILENT = 60.0
 
 
@@ -67,9 +67,9 @@ def write(folder: Path, progress: Progress) -> None:
 
 
 def read(folder: Path) -> Progress | None:
-    """The last thing that a sweep said; None if nothing can be read."""
+    """The last progress that a sweep wrote; None if nothing can be read."""
     try:
-        said = json.loads((folder / NAME).read_text())
-        return Progress(**said | {"running": tuple(Running(**run) for run in said["running"])})
+        content = json.loads((folder / NAME).read_text())
+        return Progress(**content | {"running": tuple(Running(**run) for run in content["running"])})
     except (OSError, ValueError, KeyError, TypeError):
         return None

@@ -1,11 +1,11 @@
-"""What a run did."""
+"""What a run did. It knows no agent, and loads no JAX."""
 
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
-from langevin_dqn.config import AgentConfig
+from langevin_dqn.config import FIELD_TYPES, AgentConfig
 from langevin_dqn.runs import metrics
 
 
@@ -30,6 +30,10 @@ class UncertaintyMaps:
         return {"episodes": self.episodes.tolist(), "spread": spread.tolist(), "visits": self.visits.tolist()}
 
 
+#: The name until now.
+SpreadMaps = UncertaintyMaps
+
+
 @dataclass(frozen=True)
 class Result:
     """What one seed did. ``returns``, ``lengths`` and each of ``measures`` have one entry per episode run."""
@@ -39,6 +43,7 @@ class Result:
     seed: int
     preset: str
     config: AgentConfig | dict[str, Any]
+    """The agent's configuration, or for an agent that is none of the presets what it says about itself."""
     max_return: float | None
     returns: np.ndarray
     updates: int
@@ -55,7 +60,13 @@ class Result:
     record: UncertaintyMaps | None = field(default=None, repr=False)
     """How uncertain Q was of each state through training, where ``train`` was asked to record it."""
     trained: Any = field(default=None, repr=False, compare=False)
-    """The agent as it was at the end, where ``train`` was asked to keep it."""
+    """The agent as it was at the end, where ``train`` was asked to keep it; None otherwise."""
+
+    def setting(self, name: str, default: Any = None) -> Any:
+        """A setting of the agent by its name, or ``default`` where it has none of that name."""
+        if isinstance(self.config, AgentConfig):
+            return getattr(self.config, name) if name in FIELD_TYPES else default
+        return self.config.get(name, default)
 
     @property
     def episodes(self) -> int:
@@ -99,12 +110,6 @@ class Result:
     def total_return(self) -> float:
         return float(np.sum(self.returns, dtype=np.float64))
 
-    def setting(self, name: str, default: Any = None) -> Any:
-        """A setting of the agent that ran, or ``default`` where it has none of that name."""
-        if isinstance(self.config, dict):
-            return self.config.get(name, default)
-        return getattr(self.config, name, default)
-
     def to_dict(self) -> dict[str, Any]:
         """The object that ``langevin-dqn run --json`` prints."""
         return {
@@ -124,6 +129,6 @@ class Result:
             "regret": self.regret,
             "updates": self.updates,
             "seconds": round(self.seconds, 3),
-            "config": self.config.to_dict() if isinstance(self.config, AgentConfig) else self.config,
+            "config": self.config.to_dict() if isinstance(self.config, AgentConfig) else dict(self.config),
             **({} if self.record is None else {"record": self.record.to_dict()}),
         }

@@ -1,6 +1,6 @@
 """Runs on disk: one Parquet file each, named by the hash of what defines the run.
 
-A file is written under another name and renamed once it is whole, so a run is either there
+A file is written under another name and renamed once it is complete, so a run is either there
 or not, whenever the program is killed; "already there" is all that resuming needs, and
 copying folders into each other merges stores. Each version of the algorithm has a folder of
 its own (``v1``), so that results that would differ are never mixed. A file that cannot be
@@ -9,6 +9,7 @@ read is moved to ``damaged``, and its run counts as not done.
 
 import contextlib
 import hashlib
+import itertools
 import json
 import os
 import tempfile
@@ -22,9 +23,9 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 
 from langevin_dqn import __version__, machine
-from langevin_dqn.config import FIELD_TYPES, AgentConfig
+from langevin_dqn.config import FIELD_TYPES, RENAMED, AgentConfig
 from langevin_dqn.errors import UserError
-from langevin_dqn.presets import preset
+from langevin_dqn.presets import AGENTS, preset
 from langevin_dqn.runs.result import Result, UncertaintyMaps
 from langevin_dqn.version import ALGORITHM_VERSION
 
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
     import polars as pl
 
 _MEASURE, _RECORD = "measure_", "record_"
+_DESCRIPTION = "agent_description"
 _NAMES = ("agent", "preset", "changes")
 
 #: Seconds after which an unfinished file has no writer any more.
@@ -41,37 +43,58 @@ _ABANDONED = 3600
 class Run(Protocol):
     """What a run is asked for by; :class:`langevin_dqn.runs.runners.Job` is one.
 
-    ``vars`` of it tells the rest: environment, seed, budget.
+    ``vars`` of it has the rest: the budget, and what else a job may have.
     """
 
     @property
     def agent(self) -> str: ...
     @property
+    def env(self) -> str: ...
+    @property
+    def seed(self) -> int: ...
+    @property
     def preset(self) -> str: ...
     @property
     def changes(self) -> Mapping[str, Any]: ...
+    @property
+    def network(self) -> str | None: ...
+    def to_json(self) -> str: ...
 
 
 def identity(run: Run) -> dict[str, Any]:
     """What defines a run: change any of it, and the returns would change.
 
-    The names of agents and presets are not part of it; the configuration they stand for is.
-    What is None, and fields of the configuration at their defaults, are left out, so that a
-    field added later does not orphan every stored run. A default may therefore change only
-    together with ``ALGORITHM_VERSION``; a test holds that.
+    The names of agents and presets are not part of it; the configuration they stand for is, or for an agent
+    that is none of the presets what it says about itself. What is None, and fields of the configuration at
+    their defaults, are left out, so that a field added later does not orphan every stored run. A default may
+    therefore change only together with ``ALGORITHM_VERSION``; a test holds that.
     """
-    config, defaults = preset(run.agent, run.preset, **run.changes), AgentConfig()
-    changed = {name: getattr(config, name) for name in FIELD_TYPES if getattr(config, name) != getattr(defaults, name)}
+    return identity_with(run, describe(run))
+
+
+def identity_with(run: Run, description: Mapping[str, Any]) -> dict[str, Any]:
+    """The identity of ``run`` where :func:`describe` gives, or once gave, ``description``."""
     asked = {name: value for name, value in vars(run).items() if name not in _NAMES and value is not None}
-    return asked | {
-        "algorithm_version": ALGORITHM_VERSION,
-        "config": {name: float(value) if FIELD_TYPES[name] is float else value for name, value in changed.items()},
-    }
+    return {**asked, "algorithm_version": ALGORITHM_VERSION, **description}
+
+
+def describe(run: Run) -> dict[str, Any]:
+    """The agent's part of a run's identity. For an agent with an id of its own this imports its code."""
+    if run.agent in AGENTS:
+        return {"config": preset(run.agent, run.preset, **run.changes).identity()}
+    from langevin_dqn.agents.registry import describe_agent
+
+    return {"agent": describe_agent(run.agent, dict(run.changes), run.env, run.network)}
 
 
 def key_of(run: Run) -> str:
     """The name of a run's file: a hash of its identity."""
-    text = json.dumps(identity(run), sort_keys=True, separators=(",", ":"))
+    return hash_of(identity(run))
+
+
+def hash_of(identity: Mapping[str, Any]) -> str:
+    """The key that belongs to an identity."""
+    text = json.dumps(identity, sort_keys=True, separators=(",", ":"))
     return hashlib.sha256(text.encode()).hexdigest()[:32]
 
 
@@ -136,17 +159,21 @@ class Store:
         return path
 
     def get(self, run: Run) -> Result | None:
-        """What ``run`` gave, under the name ``run`` has for its agent; None if it is not there."""
+        """What ``run`` gave; None if it is not there.
+
+        Agent, environment, seed and preset are those of ``run``: names in the file are not followed.
+        """
         table = self._read(self.path(run))
-        return None if table is None else _result(table.row(0, named=True), run.agent, run.preset)
+        return None if table is None else _result(table.row(0, named=True), run)
 
     def load(self, *, all_versions: bool = False) -> "pl.DataFrame":
         """Every run as one table, a row each, sorted by what was run.
 
-        The columns are those of ``langevin-dqn run --json`` with the configuration's fields beside
-        them, the lists ``returns`` and ``lengths`` (an entry per episode), a list ``measure_…`` for
-        each column that bsuite would log, and where and when the run was made. What a run recorded
-        is in lists ``record_…``, flat. Runs of other versions of the algorithm are left out, unless
+        The columns are those of ``langevin-dqn run --json`` with the configuration's fields beside them (for an
+        agent that is none of the presets, its description as JSON in ``agent_description``), the run that was
+        asked for as JSON in ``job``, the lists ``returns`` and ``lengths`` (an entry per episode), a list
+        ``measure_…`` for each column that bsuite would log, and where and when the run was made. What a run
+        recorded is in lists ``record_…``, flat. Runs of other versions of the algorithm are left out, unless
         asked for.
         """
         import polars as pl
@@ -166,7 +193,8 @@ class Store:
             return None
         try:
             if _ends_as_it_should(path):
-                table = pl.read_parquet(path, hive_partitioning=False)
+                with path.open("rb") as file:  # by its path, a name with [, ? or * would be taken for a pattern
+                    table = pl.read_parquet(file, hive_partitioning=False)
                 if table.height == 1 and table["key"].item() == path.stem:
                     return table
         except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError):
@@ -187,8 +215,8 @@ class Store:
         home = self.folder / "damaged"
         try:
             home.mkdir(exist_ok=True)
-            count = sum(1 for _ in home.glob(f"{path.stem}*"))
-            path = path.replace(home / f"{path.stem}.{count}.parquet")
+            names = (home / f"{path.stem}.{number}.parquet" for number in itertools.count())
+            path = path.replace(next(name for name in names if not name.exists()))
         except OSError:  # a store that may only be read stays as it is
             pass
         self.damaged.append(path)
@@ -214,13 +242,23 @@ def _row(key: str, run: Run, result: Result) -> "pl.DataFrame":
     """A run as a table of one row."""
     import polars as pl
 
-    told = result.to_dict()
-    config = told.pop("config")
-    told.pop("record", None)
+    summary = result.to_dict()
+    summary.pop("config")
+    summary.pop("record", None)
+    config = result.config.to_dict() if isinstance(result.config, AgentConfig) else _description(run)
     plain = {name: value for name, value in vars(result).items() if isinstance(value, int | float | str | None)}
     asked = {f"asked_{name}": value for name, value in vars(run).items() if name in ("episodes", "steps")}
-    made = {"package": __version__, "algorithm_version": ALGORITHM_VERSION, **machine.describe()}
-    row = {"key": key, **told, **plain, **asked, **config, **made, "finished_at": datetime.now(UTC)}
+    made: dict[str, Any] = {"package": __version__, "algorithm_version": ALGORITHM_VERSION, **machine.describe()}
+    row = {
+        "key": key,
+        "job": run.to_json(),
+        **summary,
+        **plain,
+        **asked,
+        **config,
+        **made,
+        "finished_at": datetime.now(UTC),
+    }
     lists = {"returns": result.returns, "lengths": result.lengths}
     lists |= {_MEASURE + name: values for name, values in result.measures.items()}
     if result.record is not None:
@@ -229,6 +267,20 @@ def _row(key: str, run: Run, result: Result) -> "pl.DataFrame":
     return pl.DataFrame(
         {name: [value] for name, value in row.items()} | {name: [_compact(values)] for name, values in lists.items()},
         schema_overrides={name: kind for name, kind in _may_be_missing().items() if name in row},
+    )
+
+
+def _description(run: Run) -> dict[str, str]:
+    """As it is in the run's identity, so that its key can be checked without the agent's code."""
+    return {_DESCRIPTION: json.dumps(describe(run)["agent"], sort_keys=True)}
+
+
+def config_of(row: Mapping[str, Any]) -> AgentConfig | dict[str, Any]:
+    """The configuration in a row of :meth:`Store.load`, or what the agent said about itself."""
+    if row.get(_DESCRIPTION) is not None:
+        return json.loads(row[_DESCRIPTION])
+    return AgentConfig.from_dict(
+        {name: row.get(name) for name in (*RENAMED, *FIELD_TYPES) if row.get(name) is not None}
     )
 
 
@@ -245,20 +297,21 @@ def _compact(values: np.ndarray) -> np.ndarray:
     return np.asarray(values, np.int32 if np.issubdtype(values.dtype, np.integer) else np.float32)
 
 
-def _result(row: Mapping[str, Any], agent: str, reading: str) -> Result:
+def _result(row: Mapping[str, Any], run: Run) -> Result:
     measures = {
         name.removeprefix(_MEASURE): np.asarray(values, np.float32)
         for name, values in row.items()
         if name.startswith(_MEASURE)
     }
-    config = {name: row[name] for name in FIELD_TYPES if row.get(name) is not None}
     known = {field.name: row[field.name] for field in fields(Result) if field.name in row}
     return Result(
         **known
         | {
-            "agent": agent,
-            "preset": reading,
-            "config": AgentConfig().replace(**config | {"hidden": tuple(config["hidden"])}),
+            "agent": run.agent,
+            "env": run.env,
+            "seed": run.seed,
+            "preset": run.preset,
+            "config": config_of(row),
             "returns": np.asarray(row["returns"], np.float32),
             "lengths": np.asarray(row["lengths"], np.int32),
             "measures": measures,

@@ -1,8 +1,8 @@
-"""Where runs happen: threads of this process, worker processes, or a Ray cluster.
+"""Parallel execution: runs in threads of this process, in worker processes, or on a Ray cluster.
 
 All three take ``(jobs, *, workers=None, progress=None)``, yield ``(index, result)`` as each run
-ends, and give the same returns. Away from this process a job may fail alone: a
-:class:`Failure` stands for its result then, and the others go on.
+ends, and give the same returns. In other processes a job may fail alone: it then
+yields a :class:`Failure`, and the others go on.
 """
 
 from importlib import import_module

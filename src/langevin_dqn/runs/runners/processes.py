@@ -23,33 +23,34 @@ _DIED = "died"
 class _Worker:
     """A process and the job it has."""
 
-    def __init__(self, talkative: bool, index: int, job: Job):
+    def __init__(self, reports: bool, index: int, job: Job):
         spawn = multiprocessing.get_context("spawn")  # a forked JAX may hang
         self.connection, theirs = spawn.Pipe()
-        self.process = spawn.Process(target=worker.serve, args=(theirs, talkative), daemon=True)
+        self.process = spawn.Process(target=worker.serve, args=(theirs, reports), daemon=True)
         self.process.start()
         theirs.close()  # so that the pipe closes with the process
-        self.started = False
+        self.ready = False
         self.take(index, job)
 
     def take(self, index: int, job: Job) -> None:
+        """Send it a job."""
         self.index = index
-        with contextlib.suppress(OSError):  # it has died, as the next word will be
+        with contextlib.suppress(OSError):  # it has died, which its next message says
             self.connection.send(job)
 
-    def hear(self) -> tuple[str, int, Any]:
-        """Its next word, the job it is about, and a value; its last word is that it died, and how."""
+    def receive(self) -> tuple[str, int, Any]:
+        """Its next message: the kind, the job it is about, and a value. Its last one says that it died, and how."""
         try:
-            word, value = self.connection.recv()
+            kind, value = self.connection.recv()
         except (EOFError, OSError):
             return _DIED, self.index, self._cause_of_death()
-        self.started = True
-        return word, self.index, value
+        self.ready = True
+        return kind, self.index, value
 
     def _cause_of_death(self) -> str:
         self.process.join(5)
         code = self.process.exitcode
-        if not self.started and code == 1:
+        if not self.ready and code == 1:
             raise UserError(
                 "a worker process cannot start", 'in a script, call run_in_processes under if __name__ == "__main__":'
             )
@@ -90,43 +91,43 @@ def run_in_processes(
     """
     waiting = deque(range(len(jobs)))
     deaths: Counter[int] = Counter()
-    crew: dict[Any, _Worker] = {}  # by connection
+    active: dict[Any, _Worker] = {}  # by connection
 
-    def hire() -> None:
+    def start() -> None:
         index = waiting.popleft()
         new = _Worker(progress is not None, index, jobs[index])
-        crew[new.connection] = new
+        active[new.connection] = new
 
     try:
         for _ in range(min(workers or available_cores(), len(jobs))):
-            hire()
-        while crew:
-            for connection in wait(list(crew)):
-                member = crew[connection]
-                word, index, value = member.hear()
-                if word == worker.PROGRESS and progress is not None:
+            start()
+        while active:
+            for connection in wait(list(active)):
+                current = active[connection]
+                kind, index, value = current.receive()
+                if kind == worker.PROGRESS and progress is not None:
                     progress(index, value)
-                elif word == worker.OUTCOME:
+                elif kind == worker.OUTCOME:
                     if isinstance(value, UserError):
                         raise value
                     if waiting:  # first, so that it works while the caller writes
                         following = waiting.popleft()
-                        member.take(following, jobs[following])
+                        current.take(following, jobs[following])
                     else:
-                        crew.pop(connection).end()
+                        active.pop(connection).end()
                     yield index, value
-                elif word == _DIED:
-                    crew.pop(connection).end()
+                elif kind == _DIED:
+                    active.pop(connection).end()
                     deaths[index] += 1
                     again = deaths[index] <= retries
                     if again:
                         waiting.appendleft(index)
                     if waiting:
-                        hire()
+                        start()
                     if not again:
                         yield index, Failure(jobs[index], f"attempt {deaths[index]} of {retries + 1} died {value}")
     finally:
-        for member in crew.values():
-            member.process.kill()
-        for member in crew.values():
-            member.end()
+        for left in active.values():
+            left.process.kill()
+        for left in active.values():
+            left.end()

@@ -11,12 +11,12 @@ from contextlib import contextmanager
 from types import ModuleType
 from typing import Any
 
-from langevin_dqn.environments.bsuite.mnist_files import VARIABLE
+from langevin_dqn.environments.mnist_files import VARIABLE
 from langevin_dqn.errors import UserError
 from langevin_dqn.runs.result import Result
 from langevin_dqn.runs.runners import worker
 from langevin_dqn.runs.runners.job import Failure, Job, available_cores
-from langevin_dqn.training import ALGORITHM_VERSION
+from langevin_dqn.version import ALGORITHM_VERSION
 
 _REACH_SECONDS = 5.0
 
@@ -115,7 +115,7 @@ def _reach(address: str) -> None:
     """Ray itself would try for minutes."""
     host, _, port = address.removeprefix("ray://").rpartition(":")
     if not host or not port.isdigit():
-        raise UserError(f"{address!r} is no address of a Ray cluster", _HINT)
+        raise UserError(f"{address!r} is not the address of a Ray cluster", _HINT)
     try:
         socket.create_connection((host, int(port)), _REACH_SECONDS).close()
     except (OSError, OverflowError) as error:

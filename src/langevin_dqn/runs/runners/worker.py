@@ -1,7 +1,7 @@
-"""What worker processes and Ray's tasks do: run a job, send back what came of it.
+"""What worker processes and Ray's tasks do: run a job and send back its outcome.
 
-They write no files, so they may be killed at any time. Importing this starts no JAX, which
-has to find its settings made.
+They write no files, so they may be killed at any time. Importing this starts no JAX, because the settings of JAX
+must be made before it starts.
 """
 
 import contextlib
@@ -23,31 +23,31 @@ if TYPE_CHECKING:
 
 READY, PROGRESS, OUTCOME = "ready", "progress", "outcome"
 
-#: Seconds between two words about a run.
+#: Seconds between two messages about a run.
 _PERIOD = 1.0
 
 
-def serve(connection: "Connection[Any, Any]", talkative: bool) -> None:
+def serve(connection: "Connection[Any, Any]", reports: bool) -> None:
     """Say READY; then answer each job with ``(PROGRESS, result)`` now and then, and one ``(OUTCOME, …)``."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches the whole group; the parent decides
     threading.Thread(target=_leave_with_parent, daemon=True).start()
     machine.prepare()
-    with contextlib.suppress(OSError, EOFError):  # nobody listens any more
+    with contextlib.suppress(OSError, EOFError):  # the parent has closed the pipe
         connection.send((READY, None))
         while True:
-            connection.send((OUTCOME, _attempt(connection, connection.recv(), talkative)))
+            connection.send((OUTCOME, _attempt(connection, connection.recv(), reports)))
 
 
-def _attempt(connection: "Connection[Any, Any]", job: Job, talkative: bool) -> Any:
-    said = time.monotonic()
+def _attempt(connection: "Connection[Any, Any]", job: Job, reports: bool) -> Any:
+    sent = time.monotonic()
 
     def report(result: "Result") -> None:
-        nonlocal said
-        if time.monotonic() - said >= _PERIOD:
+        nonlocal sent
+        if time.monotonic() - sent >= _PERIOD:
             connection.send((PROGRESS, replace(result, lengths=result.lengths[:0], measures={})))
-            said = time.monotonic()
+            sent = time.monotonic()
 
-    return attempt(job, report if talkative else None)
+    return attempt(job, report if reports else None)
 
 
 def _leave_with_parent() -> None:
@@ -61,7 +61,7 @@ def _leave_with_parent() -> None:
 def task(job: Job, version: int) -> Any:
     """Run a job that came from another machine, where the algorithm had this version."""
     machine.prepare()
-    from langevin_dqn.training import ALGORITHM_VERSION
+    from langevin_dqn.version import ALGORITHM_VERSION
 
     if version != ALGORITHM_VERSION:
         return UserError(

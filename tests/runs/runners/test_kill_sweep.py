@@ -7,9 +7,10 @@ from pathlib import Path
 
 import pytest
 
-BENCHMARK = Path(__file__).parents[2] / "tools" / "kill_sweep.py"
+BENCHMARK = Path(__file__).parents[3] / "tools" / "kill_sweep.py"
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="looks at processes in /proc")
 def test_a_sweep_survives_kills(compiled):
     words = [sys.executable, BENCHMARK, "--kills=3", "--runs=8", "--episodes=40"]

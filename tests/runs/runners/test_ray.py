@@ -40,6 +40,7 @@ def some(kind, seed=0):
     return kind("dqn", "probe_value", seed, 5)
 
 
+@pytest.mark.slow
 def test_a_killed_node_changes_nothing(cluster, mix, assert_same, tmp_path):
     second = cluster.add_node(**SMALL)
     cluster.wait_for_nodes()
@@ -81,6 +82,7 @@ def test_a_users_mistake_is_raised_and_a_callers_cluster_kept(cluster):
         ray.shutdown()
 
 
+@pytest.mark.slow
 def test_a_task_on_this_machine_has_its_settings_before_jax_starts(settings_of_a_worker):
     ((_, result),) = run_on_ray([some(odd_jobs.Looks)], workers=1)
     assert result.diverged == settings_of_a_worker

@@ -92,6 +92,19 @@ class DiesOnce(Job):
 
 
 @dataclass(frozen=True)
+class DiesAtFirst(Job):
+    """Kills its first worker, and gives its second one a result without a run."""
+
+    mark: str = ""
+
+    def run(self, progress=None):
+        if not Path(self.mark).exists():
+            Path(self.mark).touch()
+            os.kill(os.getpid(), signal.SIGKILL)
+        return made_up(self)
+
+
+@dataclass(frozen=True)
 class StallsOnNode(Job):
     """On one of Ray's nodes, stops half way and waits for its end."""
 

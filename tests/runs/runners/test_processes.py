@@ -23,6 +23,14 @@ def some(kind, seed=0, **fields):
     return kind("dqn", "probe_value", seed, 5, **fields)
 
 
+def test_a_job_whose_worker_was_killed_is_begun_again(tmp_path):
+    jobs = [some(odd_jobs.Quick, 1), some(odd_jobs.DiesAtFirst, 2, mark=str(tmp_path / "died"))]
+    outcomes = dict(run_in_processes(jobs, workers=1))
+    assert (tmp_path / "died").exists()
+    assert {index: outcome.returns.tolist() for index, outcome in outcomes.items()} == {0: [1], 1: [2]}
+
+
+@pytest.mark.slow
 def test_a_killed_worker_changes_nothing(mix, assert_same, tmp_path):
     mark = tmp_path / "died"
     mix[2] = odd_jobs.DiesOnce(**vars(mix[2]), mark=str(mark))
@@ -63,12 +71,12 @@ def test_nothing_to_run():
     assert list(run_in_processes([])) == []
 
 
-def test_progress_is_heard_now_and_then():
-    heard = []
-    (outcome,) = run_in_processes([some(odd_jobs.Talkative, 7)], progress=lambda *words: heard.append(words))
+def test_progress_is_received_now_and_then():
+    received = []
+    (outcome,) = run_in_processes([some(odd_jobs.Talkative, 7)], progress=lambda *news: received.append(news))
     assert outcome[1].returns.tolist() == [7]
-    assert 1 <= len(heard) <= 3
-    assert all(index == 0 and result.episodes == 1 for index, result in heard)
+    assert 1 <= len(received) <= 3
+    assert all(index == 0 and result.episodes == 1 for index, result in received)
 
 
 def test_a_worker_has_its_settings_before_jax_starts(settings_of_a_worker):

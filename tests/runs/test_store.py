@@ -6,6 +6,7 @@ import shutil
 import subprocess
 import sys
 import time
+import types
 
 import numpy as np
 import polars as pl
@@ -111,14 +112,82 @@ DEFAULTS = {
         "min_replay_size": 0, "insertion_probability": 1.0, "insertion": "buffers", "target_period": 4,
         "independent_target": False, "target_noise": 0.0, "prior_scale": 0.0, "prior_noise": False, "epsilon": 0.0,
         "epsilon_final": 0.0, "epsilon_decay_episodes": 0, "updates_per_step": 1, "update_timing": "between",
-        "row_updates": "auto",
+        "row_updates": "auto", "optimizer": "adam",
     },
 }  # fmt: skip
 
 
 def test_a_default_changes_only_with_the_version_of_the_algorithm():
-    defaults = dataclasses.asdict(AgentConfig())
-    assert {name: defaults[name] for name in DEFAULTS[ALGORITHM_VERSION]} == DEFAULTS[ALGORITHM_VERSION]
+    """Every field there is: one that is new goes into the table, one whose default changed needs a new version."""
+    assert dataclasses.asdict(AgentConfig()) == DEFAULTS[ALGORITHM_VERSION]
+
+
+def test_keys_of_runs_that_are_stored_stay():
+    """Worked out by the code that made the committed runs."""
+    known = {
+        "933d0c153e9f07a81cd5e959fa9940d0": Job("dqn", "deep_sea/0", 3, 8, changes={"hidden": (5, 5)}),
+        "039249efdb1df56e777093f212f468c7": Job(
+            "langevin_dqn", "deep_sea:depth=10", 0, 100, "released", True, {"updates_per_step": 2}
+        ),
+        "17ae97b8fd7b78f2b571fd22704d28c3": Job("boot_dqn", "bandit/0", 1, steps=50, record="q", keep_agent=True),
+    }
+    assert {key: key_of(job) for key, job in known.items()} == {key: key for key in known}
+
+
+@pytest.fixture
+def describes_itself(monkeypatch):
+    """A registry in which every agent that is none of the presets describes itself by what it was asked for."""
+
+    def describe_agent(agent, changes, env, network):
+        return {"agent": agent, "version": "1", "env": env, "network": network, **changes}
+
+    registry = types.SimpleNamespace(describe_agent=describe_agent)
+    monkeypatch.setitem(sys.modules, "langevin_dqn.agents.registry", registry)
+    return describe_agent
+
+
+OWN = Job("python:mine:agent", "deep_sea/0", 3, 8, changes={"size": 4, "names": ("a", "b")})
+
+
+def test_an_agent_of_ones_own_comes_back_with_its_description(tmp_path, describes_itself):
+    description = describes_itself(OWN.agent, OWN.changes | {"names": ["a", "b"]}, OWN.env, None)
+    config = {"config": description, "agent": OWN.agent, "preset": OWN.preset}
+    result = result_of(dataclasses.replace(JOB, seed=OWN.seed), **config)
+    Store(tmp_path).put(OWN, result)
+    found = Store(tmp_path).get(OWN)
+    assert_same(found, result)
+    assert found.config == description
+    assert (found.setting("size"), found.setting("members", 1), found.setting("none")) == (4, 1, None)
+    row = Store(tmp_path).load().row(0, named=True)
+    assert Job.from_json(row["job"]) == OWN
+    assert row.get("members") is None
+
+
+def test_what_an_agent_says_about_itself_names_its_runs(describes_itself):
+    identities = identity(OWN)
+    assert identities["agent"] == describes_itself(OWN.agent, OWN.changes, OWN.env, None)
+    assert identities["algorithm_version"] == ALGORITHM_VERSION
+    assert "config" not in identities
+    for changes in ({"agent": "python:mine:other"}, {"changes": {"size": 5}}, {"network": "python:mine:net"}):
+        assert key_of(dataclasses.replace(OWN, **changes)) != key_of(OWN)
+
+
+def test_a_network_of_ones_own_names_a_run():
+    assert key_of(dataclasses.replace(JOB, network="python:mine:net")) != key_of(JOB)
+    assert "network" not in identity(JOB)
+
+
+def test_settings_by_name():
+    result = result_of(JOB)
+    assert (result.setting("hidden"), result.setting("members"), result.setting("nothing", 3)) == ((5, 5), 1, 3)
+
+
+def test_both_kinds_of_agents_in_one_table(tmp_path, describes_itself):
+    Store(tmp_path).put(JOB, result_of(JOB))
+    Store(tmp_path).put(OWN, result_of(JOB, config={"size": 4}, agent=OWN.agent))
+    table = Store(tmp_path).load()
+    assert table["agent"].to_list() == ["dqn", OWN.agent]
+    assert table["members"].to_list() == [1, None]
 
 
 def test_the_version_of_the_algorithm_keeps_runs_apart(tmp_path, monkeypatch):
@@ -152,6 +221,42 @@ def test_a_truncated_file_does_not_keep_the_others_from_loading(tmp_path):
     opened = Store(tmp_path)
     assert opened.load()["seed"].to_list() == [3]
     assert len(opened.damaged) == 1
+
+
+#: Legal names of folders that a pattern would read otherwise.
+ODD_NAMES = ["a[b]", "a?b", "a*b", "{a,b}", "**", "a [0-9] b"]
+
+
+@pytest.mark.parametrize("name", ODD_NAMES)
+def test_a_folder_may_have_any_name(tmp_path, name):
+    folder = tmp_path / name / "store"
+    Store(folder).put(JOB, result_of(JOB))
+    opened = Store(folder)
+    assert opened.has(JOB)
+    assert_same(opened.get(JOB), result_of(JOB))
+    assert opened.load().height == len(opened.names()) == 1
+    assert opened.damaged == []
+
+
+@pytest.mark.parametrize("name", ["[ab]", "?", "*", "a.b", "-"])
+def test_a_file_may_have_any_name(tmp_path, name):
+    """It is no run, and is set aside alone."""
+    good = Store(tmp_path).put(JOB, result_of(JOB))
+    for content in (b"junk", good.read_bytes(), b"other junk"):
+        (good.parent / f"{name}.parquet").write_bytes(content)
+        assert Store(tmp_path).load()["seed"].to_list() == [JOB.seed]
+    assert {p.name for p in (tmp_path / "damaged").iterdir()} == {f"{name}.{number}.parquet" for number in range(3)}
+
+
+def test_nothing_that_was_set_aside_is_written_over(tmp_path):
+    path = Store(tmp_path).put(JOB, result_of(JOB))
+    first, second = (tmp_path / "damaged" / f"{path.stem}.{number}.parquet" for number in (0, 1))
+    for content in ("first", "second", "third"):
+        path.write_text(content)
+        assert not Store(tmp_path).has(JOB)
+        if content == "second":
+            first.unlink()
+    assert (first.read_text(), second.read_text()) == ("third", "second")
 
 
 def test_a_file_under_a_foreign_name_does_not_count(tmp_path):
