@@ -12,9 +12,9 @@ import pytest
 
 import langevin_dqn
 from langevin_dqn import UserError
-from langevin_dqn.analysis import seas
+from langevin_dqn.analysis import learning_times
 from langevin_dqn.config import AgentConfig
-from langevin_dqn.experiments import choose
+from langevin_dqn.paper.registry import choose
 from langevin_dqn.presets import preset
 from langevin_dqn.runs.result import Result
 from langevin_dqn.runs.runners import Job
@@ -125,10 +125,10 @@ def test_tables_and_analyses(store, evil, mark):
     assert [learner_of(row) for row in rows] == ["dense", "dense"]
     assert all(job_of(row) for row in rows)
     with pytest.raises(UserError, match="is not a deep sea"):
-        seas.depth_of(evil)
+        learning_times.depth_of(evil)
     with pytest.raises(UserError, match="is not a deep sea"):
-        seas.table([result_of(Job("dqn", evil, 0), AgentConfig())])
-    assert [seas.depth_of(env) for env in ("deep_sea:depth=7", "deep_sea_stochastic:depth=6")] == [7, 6]
+        learning_times.table([result_of(Job("dqn", evil, 0), AgentConfig())])
+    assert [learning_times.depth_of(env) for env in ("deep_sea:depth=7", "deep_sea_stochastic:depth=6")] == [7, 6]
     assert not mark.exists()
 
 

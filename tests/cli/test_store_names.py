@@ -3,22 +3,23 @@
 import json
 
 import pytest
-from langevin_dqn.experiments.contenders import BOOT
 
-from langevin_dqn import experiments
+from langevin_dqn.paper import fig7, registry
 from langevin_dqn.paper.claims import Claim, Finding
-from langevin_dqn.paper.figure import Figure, sea_jobs
+from langevin_dqn.paper.contenders import BOOT
+from langevin_dqn.paper.figure import Figure
+from langevin_dqn.paper.jobs import deep_sea_jobs
 from langevin_dqn.runs.store import Store
 
-JOBS = sea_jobs((BOOT,), depths=(4,), seeds=2, episodes=6)
+JOBS = deep_sea_jobs((BOOT,), depths=(4,), seeds=2, episodes=6)
 
 
 @pytest.fixture(autouse=True)
 def small_figure(monkeypatch):
     """The only figure: two short runs."""
     seen = Claim("seen", "Everything was run.", lambda results: Finding("holds", f"{len(results)} runs"))
-    figure = Figure("fig7", "A small figure", {"quick": JOBS, "standard": JOBS, "paper": JOBS}, (seen,))
-    monkeypatch.setattr(experiments, "figures", lambda: {"fig7": figure})
+    figure = Figure("fig7", "A small figure", {"quick": JOBS, "standard": JOBS, "paper": JOBS}, (seen,), draw=fig7.draw)
+    monkeypatch.setattr(registry, "figures", lambda: {"fig7": figure})
 
 
 @pytest.fixture(params=["a[b]", "a?b", "a*b"])

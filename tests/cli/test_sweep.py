@@ -7,27 +7,29 @@ import time
 
 import numpy as np
 import pytest
-from langevin_dqn.experiments.contenders import BOOT, DECAYING_DQN
 
-from langevin_dqn import UserError, experiments
+from langevin_dqn import UserError
 from langevin_dqn.cli import reproduce, status
 from langevin_dqn.cli.sweep import Board, headline, run_missing, runner_of
+from langevin_dqn.paper import fig7, registry
 from langevin_dqn.paper.claims import Claim, Finding
-from langevin_dqn.paper.figure import Figure, merge, sea_jobs
+from langevin_dqn.paper.contenders import BOOT, DECAYING_DQN
+from langevin_dqn.paper.figure import Figure
+from langevin_dqn.paper.jobs import deep_sea_jobs, merge
 from langevin_dqn.paper.plan import plan_of
 from langevin_dqn.runs import progress_file
 from langevin_dqn.runs.runners import Failure, Job
 from langevin_dqn.runs.store import Store, load_results
 
-JOBS = sea_jobs((DECAYING_DQN, BOOT), depths=(4,), seeds=2, episodes=6)
+JOBS = deep_sea_jobs((DECAYING_DQN, BOOT), depths=(4,), seeds=2, episodes=6)
 
 
 @pytest.fixture
 def small_figure(monkeypatch):
     """One figure of four runs that take no time."""
     seen = Claim("seen", "Everything was run.", lambda results: Finding("holds", f"{len(results)} runs"))
-    figure = Figure("fig7", "A small figure", {"quick": JOBS, "standard": JOBS, "paper": JOBS}, (seen,))
-    monkeypatch.setattr(experiments, "figures", lambda: {"fig7": figure})
+    figure = Figure("fig7", "A small figure", {"quick": JOBS, "standard": JOBS, "paper": JOBS}, (seen,), draw=fig7.draw)
+    monkeypatch.setattr(registry, "figures", lambda: {"fig7": figure})
     return figure
 
 

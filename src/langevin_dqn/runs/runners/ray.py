@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from types import ModuleType
 from typing import Any
 
-from langevin_dqn.environments.mnist_files import VARIABLE
+from langevin_dqn.environments.bsuite.mnist_files import VARIABLE
 from langevin_dqn.errors import UserError
 from langevin_dqn.runs.result import Result
 from langevin_dqn.runs.runners import worker
