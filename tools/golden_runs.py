@@ -38,7 +38,9 @@ FAST = {
     ),
     "boot, lazy, buffers": _job("boot_dqn", "deep_sea:depth=5", 150, seed=5, **_LAZY),
     "boot, masks, released": _job("boot_dqn", "deep_sea_stochastic:depth=5", 100, "released", buffer_size=150),
-    "ensemble, released": _job("ensemble_langevin_dqn", "deep_sea:depth=5", 100, "released", seed=1, members=3),
+    "ensemble, released": _job(
+        "ensemble_langevin_dqn", "deep_sea:depth=5", 100, "released", seed=1, members=3, prior_noise=False
+    ),
     "dqn, a bsuite bandit": _job("dqn", "bandit/3", 80, buffer_size=40, buffer_discipline="random"),
     "sgd, a bandit": _job("langevin_dqn", "gaussian_bandit:arms=5", 80, optimizer="sgd", regularizer=0.1),
     "dqn, a host environment": _job("dqn", "gym:CartPole-v1", 20, epsilon=0.3, updates_per_step=1),
@@ -51,6 +53,9 @@ SLOW = {
     "ensemble, dense": _job("ensemble_langevin_dqn", "deep_sea:depth=6", 150, seed=6, members=3),
     "ensemble, lazy": _job("ensemble_langevin_dqn", "deep_sea:depth=6", 150, seed=7, members=3, **_LAZY),
     "ensemble, catch, within": _job("ensemble_langevin_dqn", "catch/0", 60, members=2, update_timing="within"),
+    "ensemble, noise on the prior": _job(
+        "ensemble_langevin_dqn", "deep_sea:depth=5", 100, "released", seed=1, members=3
+    ),
     "ensemble, a cart and pole": _job("ensemble_langevin_dqn", "cartpole/0", 6, members=2),
 }
 JOBS = FAST | SLOW
