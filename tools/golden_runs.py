@@ -20,7 +20,7 @@ FLAGS = "--xla_cpu_multi_thread_eigen=false --xla_cpu_max_isa=AVX2"
 FOLDER = Path(__file__).parents[1] / "tests" / "data" / "golden"
 
 _TINY = {"hidden": [8], "batch_size": 16, "learning_rate": 0.01, "updates_per_step": 2}
-_LAZY = {"row_updates": "sleeping", **_TINY}
+_LAZY = {"row_updates": "lazy", **_TINY}
 
 
 def _job(agent, env, episodes, preset="paper", seed=0, stop=False, **changes):
@@ -114,11 +114,7 @@ def values_of(trained, env):
     else:
         seen = [environment.reset(jax.random.key(0, impl=prng.PRNG))[1]]
     agent, state = trained.agent, trained.state
-    if hasattr(agent, "values"):
-        found = [agent.values(state, obs) for obs in seen]
-    else:
-        found = [agent.member_values(state, state.member, obs) for obs in seen]
-    return [np.asarray(values).tolist() for values in found]
+    return [np.asarray(agent.values(state, obs)).tolist() for obs in seen]
 
 
 def repeat(names=None):

@@ -113,7 +113,7 @@ def test_a_board_on_a_terminal(tmp_path, monkeypatch):
 def test_runners_by_name():
     with pytest.raises(UserError, match="unknown runner 'cloud'"):
         runner_of("cloud", None, None)
-    with pytest.raises(UserError, match="leaves nobody"):
+    with pytest.raises(UserError, match="must be at least 1"):
         runner_of("threads", None, 0)
 
 
@@ -170,7 +170,7 @@ def test_a_truncated_run_is_set_aside_and_done_again(tmp_path, small_figure, cap
         ({"figures": ()}, "no figure"),
         ({"scale": "huge"}, "unknown scale"),
         ({"runner": "cloud"}, "unknown runner"),
-        ({"workers": 0}, "leaves nobody"),
+        ({"workers": 0}, "must be at least 1"),
     ],
 )
 def test_mistakes(tmp_path, small_figure, changes, message):

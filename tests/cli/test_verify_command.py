@@ -129,7 +129,7 @@ def test_bad_input(verify, tmp_path):
         (("--store", tmp_path / "file"), "is a file"),
         (("--store", tmp_path / "empty"), "has no runs"),
         (("--store", tmp_path / "empty", "--rerun", -1), "must be at least 0"),
-        (("--store", tmp_path / "empty", "--workers", 0), "nobody to run"),
+        (("--store", tmp_path / "empty", "--workers", 0), "must be at least 1"),
     ):
         code, out, err = verify(*argv)
         assert (code, out) == (2, "")

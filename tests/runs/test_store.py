@@ -106,7 +106,7 @@ def test_names_are_only_names():
 DEFAULTS = {
     2: {
         "members": 1, "hidden": (50, 50), "negative_slope": 0.0, "learning_rate": 0.001, "noise_variance": 0.0,
-        "noise_per_depth": False, "adam_b1": 0.9, "adam_b2": 0.999, "adam_eps": 1e-06, "debiased_drift": False,
+        "noise_per_depth": False, "adam_b1": 0.9, "adam_b2": 0.999, "adam_eps": 1e-06, "bias_correction": False,
         "regularizer": 0.0, "regularizer_form": "sum", "loss_scale": 1.0, "mean_over_members": False, "discount": 1.0,
         "batch_size": 128, "shared_minibatch": False, "buffer_size": 100000, "buffer_discipline": "oldest",
         "min_replay_size": 0, "insertion_probability": 1.0, "insertion": "buffers", "target_period": 4,
