@@ -29,7 +29,7 @@ bench: $(VENV)/bench
 	$(BIN)/langevin-dqn bench --out out/bench
 
 docs: $(VENV)/docs
-	$(BIN)/mkdocs build --strict --quiet --site-dir out/site
+	$(BIN)/mkdocs build --strict --site-dir out/site
 
 $(VENV)/base: pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)

@@ -38,7 +38,9 @@ FORGIVENESS = 100
 Score = Callable[..., float]
 
 
-def score(experiment: str, logs: "pl.DataFrame", *, episodes: int | None = None, solved_share: float = SOLVED_SHARE):
+def score(
+    experiment: str, logs: "pl.DataFrame", *, episodes: int | None = None, solved_share: float = SOLVED_SHARE
+) -> float:
     """Score one agent on one experiment.
 
     Args:

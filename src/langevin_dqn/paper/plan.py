@@ -13,8 +13,8 @@ from langevin_dqn.runs.runners import Job
 from langevin_dqn.runs.store import Store, key_of
 
 #: Microseconds per member update on one core (``langevin-dqn bench``): the network, its noise, and
-#: each row of a table that the step goes over; sleeping rows cost as much as this many would.
-_NETWORK, _NOISE, _ROW, _NOISY_ROW, _ASLEEP = 60.0, 20.0, 0.14, 0.22, 600
+#: each row of a table that the step goes over; lazy rows cost as much as this many would.
+_NETWORK, _NOISE, _ROW, _NOISY_ROW, _LAZY_ROWS = 60.0, 20.0, 0.14, 0.22, 600
 _UNKNOWN_LENGTH = 1_000  # steps of an episode, where the environment does not say
 _START = 4.0  # seconds: to compile, or to load what was compiled
 
@@ -55,7 +55,7 @@ def at_most(job: Job) -> float:
     rows = space.n if isinstance(space, IndexSpace) else 0
     network = network_for(space, config.hidden, config.negative_slope)
     if choose_learner(config, network, space).kind == "lazy":
-        rows = min(rows, _ASLEEP)
+        rows = min(rows, _LAZY_ROWS)
     noisy = config.noise_variance > 0
     update = _NETWORK + _NOISE * noisy + (_NOISY_ROW if noisy else _ROW) * rows
     steps = (job.episodes or 0) * (getattr(environment, "max_steps", None) or _UNKNOWN_LENGTH)

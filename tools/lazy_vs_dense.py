@@ -1,6 +1,6 @@
-"""Learning times with sleeping rows beside those of the dense step, and two-sample tests.
+"""Learning times with lazy and with dense rows, and two-sample tests.
 
-python tools/sleeping_vs_dense.py --seeds 20 --depth 20
+python tools/lazy_vs_dense.py --seeds 20 --depth 20
 """
 
 import json
@@ -23,7 +23,7 @@ class Args:
     """Seeds for each; the two use different ones."""
     episodes: int = 2000
     """Episodes per seed; runs stop once they have learned."""
-    raw: Path = Path("out/sleeping_vs_dense.json")
+    raw: Path = Path("out/lazy_vs_dense.json")
     """Where the learning times go."""
 
 
@@ -35,7 +35,7 @@ def main(args: Args) -> None:
 
     env = f"deep_sea:depth={args.depth}"
     times: dict[str, list[int]] = {}
-    for offset, mode in enumerate(("dense", "sleeping")):
+    for offset, mode in enumerate(("dense", "lazy")):
         seeds = range(offset * args.seeds, (offset + 1) * args.seeds)
         jobs = [
             Job("ensemble_langevin_dqn", env, seed, args.episodes, "paper", True, {"row_updates": mode})
@@ -44,8 +44,8 @@ def main(args: Args) -> None:
         # A run that never learned ties with the others that did not, above all that did.
         times[mode] = sorted(result.learning_time or args.episodes + 1 for _, result in run_jobs(jobs))
         print(f"{mode}: median {np.median(times[mode]):g}, {times[mode]}", flush=True)
-    rank = stats.mannwhitneyu(times["dense"], times["sleeping"])
-    shape = stats.ks_2samp(times["dense"], times["sleeping"])
+    rank = stats.mannwhitneyu(times["dense"], times["lazy"])
+    shape = stats.ks_2samp(times["dense"], times["lazy"])
     print(f"Mann-Whitney p = {rank.pvalue:.3f}, Kolmogorov-Smirnov p = {shape.pvalue:.3f}")
     args.raw.parent.mkdir(parents=True, exist_ok=True)
     args.raw.write_text(json.dumps({"depth": args.depth, "times": times, "p": [rank.pvalue, shape.pvalue]}, indent=1))
