@@ -17,6 +17,13 @@ def quick_compilation():
     jax.config.update(name, before)
 
 
+@pytest.fixture(autouse=True, scope="module")
+def forget_programs():
+    """Compiled programs would pile up: forget them after each file."""
+    yield
+    jax.clear_caches()
+
+
 def _made_up(job):
     """What a run might have given, without running it: more updates, noise and members learn sooner."""
     from langevin_dqn.environments.bsuite.sweeps import SWEEPS, split_id
@@ -54,12 +61,12 @@ def _made_up(job):
 
 def _made_up_maps(rng, depth, episodes):
     """Maps that clear with time, and from the left."""
-    from langevin_dqn.results import SpreadMaps
+    from langevin_dqn.results import UncertaintyMaps
 
     when = np.arange(10, max(episodes, 20) + 1, 10)
     column = np.tile(np.arange(depth), depth)
     spread = rng.lognormal(size=(len(when), depth**2, 2)) * (1 + column[:, None]) / when[:, None, None]
-    return SpreadMaps(when, spread.astype(np.float32), np.broadcast_to(column < 5, spread.shape[:2]).astype(np.int32))
+    return UncertaintyMaps(when, spread.astype(np.float32), np.broadcast_to(column < 5, spread.shape[:2]).astype(np.int32))
 
 
 @pytest.fixture(scope="session")

@@ -1,23 +1,24 @@
-"""Every bsuite experiment fits the training loop, from the command line too."""
+"""The compiled loop: every bsuite experiment fits it, a sweep compiles once, and alike classes do not share a program."""
 
-import json
-import sys
+from dataclasses import dataclass
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from langevin_dqn.schedule import Schedule
 
-from langevin_dqn import compiled_training, machine, make_agent, make_env, preset, prng, runners
-from langevin_dqn.cli import main as command
+import langevin_dqn
+from langevin_dqn import keys, make_agent, make_env, preset
+from langevin_dqn.environments import Environment, IndexSpace
 from langevin_dqn.environments.bsuite import mnist_files
 from langevin_dqn.environments.bsuite.sweeps import SWEEPS
-from langevin_dqn.errors import UserError
+from langevin_dqn.loops import compiled
+
+SMALL = {"hidden": (5,), "batch_size": 8}
 
 
 @pytest.fixture
-def digits(tmp_path):
+def digits(tmp_path, monkeypatch):
     """A folder with 20 digits in MNIST's format."""
     random = np.random.default_rng(0)
     for name, array in (
@@ -26,88 +27,71 @@ def digits(tmp_path):
     ):
         header = np.array([2048 + array.ndim, *array.shape], ">u4")
         (tmp_path / name).write_bytes(header.tobytes() + array.astype(np.uint8).tobytes())
-    return tmp_path
+    monkeypatch.setenv(mnist_files.VARIABLE, str(tmp_path))
 
 
-@pytest.mark.parametrize("name", SWEEPS)
-def test_the_training_program_takes_it(name, digits, monkeypatch):
+#: One of each kind of observation; the others are variants of these.
+QUICK = ("deep_sea", "catch", "mnist", "memory_len", "cartpole_swingup")
+
+
+@pytest.mark.parametrize("name", [n if n in QUICK else pytest.param(n, marks=pytest.mark.slow) for n in SWEEPS])
+def test_the_training_program_takes_it(name, digits):
     """Traced with shapes alone: the loops are consistent, and every measure is kept per episode."""
-    monkeypatch.setenv(mnist_files.VARIABLE, str(digits))
-    env, key, episodes = make_env(f"{name}/0"), jax.random.key(0, impl=prng.PRNG), 5
+    env, key, episodes = make_env(f"{name}/0"), keys.run_key(0), 5
     agent = make_agent(preset("ensemble_langevin_dqn"), space=env.observation_space)
-    schedule = Schedule(jnp.int32(1), jnp.int32(1))
-    limits = compiled_training.Limits(jnp.int32(episodes), jnp.int32(9999), jnp.int32(9999), jnp.float32(0))
-    carry = jax.eval_shape(lambda: compiled_training.begin(agent, env, key, episodes))
-    after = jax.eval_shape(
-        lambda env, carry: compiled_training.run_chunk(agent, env, schedule, key, carry, limits, False), env, carry
-    )
+    limits = compiled.Limits(jnp.int32(episodes), jnp.int32(9999), jnp.int32(9999), jnp.float32(0))
+    carry = jax.eval_shape(lambda: compiled._begin(agent, env, key, episodes))
+    after = jax.eval_shape(lambda env, carry: compiled._run_chunk(agent, env, key, carry, limits), env, carry)
     assert jax.tree.map(jnp.shape, after) == jax.tree.map(jnp.shape, carry)
     assert all(m.shape == (episodes,) for m in after.measures.values())
 
 
-@pytest.fixture
-def run(monkeypatch, capsys):
-    """The entry point in this process: (exit code, stdout, stderr)."""
-    monkeypatch.setattr(machine, "prepare", lambda: None)
-    monkeypatch.setenv(mnist_files.VARIABLE, "")
-
-    def call(*argv):
-        monkeypatch.setattr(sys, "argv", ["langevin-dqn", *argv])
-        with pytest.raises(SystemExit) as stop:
-            command.main()
-        return stop.value.code, *capsys.readouterr()
-
-    return call
+def compilations():
+    return sum(program._cache_size() for program in compiled.RUN_CHUNK._compiled.values())
 
 
-def test_digits_from_a_folder(run, digits):
-    code, out, err = run(
-        "run", "--agent", "dqn", "--env", "mnist_scale/19", "--mnist-dir", str(digits), "--episodes", "6", "--json",
-        "--set", "hidden=5",
-    )  # fmt: skip
-    assert code == 0, err
-    record = json.loads(out)
-    assert (record["env"], record["episodes"]) == ("mnist_scale/19", 6)
-    assert record["regret"] == pytest.approx(6_000 - record["total_return"])
-    assert abs(record["total_return"]) in (0, 2_000, 4_000, 6_000)
+def test_a_sweep_compiles_once(quick_compilation):
+    """Learning rate, noise, discount, seed and mapping seed are traced: no new program for another value."""
+    run = {"episodes": 6, "members": 2, **SMALL}
+    langevin_dqn.train("ensemble_langevin_dqn", "deep_sea:depth=4", seed=0, **run)
+    before = compilations()
+    assert before > 0
+    for seed, changes in enumerate(({"learning_rate": 1e-2}, {"noise_variance": 1e-6}, {"discount": 0.9})):
+        env = f"deep_sea:depth=4,mapping_seed={seed}"
+        langevin_dqn.train("ensemble_langevin_dqn", env, seed=seed, **run, **changes)
+    assert compilations() == before
+    langevin_dqn.train("ensemble_langevin_dqn", "deep_sea:depth=4", seed=0, **run | {"batch_size": 9})
+    assert compilations() == before + 1
 
 
-def test_digits_without_a_folder(run):
-    code, out, err = run("run", "--agent", "dqn", "--env", "mnist/0")
-    assert (code, out) == (2, "")
-    assert "--mnist-dir" in err.splitlines()[1]
+class OneStep(Environment):
+    """A bandit with one state whose reward is its class's."""
+
+    num_actions = 2
+    observation_space = IndexSpace(1)
+    max_steps = 1
+
+    def reset(self, key):
+        return jnp.int32(0), jnp.int32(0)
+
+    def step(self, key, state, action):
+        return state, jnp.int32(0), jnp.float32(self.reward), jnp.bool_(True), jnp.bool_(False)
 
 
-@pytest.mark.parametrize(
-    ("words", "episodes"),
-    [
-        (["--env", "bandit/0"], 10_000),
-        (["--env", "cartpole_swingup/7"], 1_000),
-        (["--env", "bandit/0", "--episodes", "3"], 3),
-        (["--env", "bandit"], 1_000),
-        ([], 1_000),
-    ],
-)
-def test_episodes_by_default_are_bsuites(run, monkeypatch, words, episodes):
-    seen = []
-
-    def stop(jobs, **_):
-        seen.extend(jobs)
-        raise UserError("enough seen", "this is a test")
-
-    monkeypatch.setattr(runners, "run_jobs", stop)
-    assert run("run", "--agent", "dqn", *words)[0] == 2
-    assert [job.episodes for job in seen] == [episodes]
+@dataclass(frozen=True)
+class Rich(OneStep):
+    unused: float = 0.0
+    reward = 7.0
 
 
-def test_list_shows_every_experiment(run):
-    code, out, _ = run("list", "--json")
-    assert code == 0
-    listed = json.loads(out)["environments"]
-    assert {name: len(sweep.settings) for name, sweep in SWEEPS.items()} == {
-        name: row["settings"] for name, row in listed["bsuite"].items()
-    }
-    assert listed["bsuite"]["cartpole_noise"] == {
-        "settings": 20, "episodes": 1_000, "tags": ["noise", "generalization"],
-    }  # fmt: skip
-    assert set(listed["bsuite"]) <= set(listed["names"])
+@dataclass(frozen=True)
+class Poor(OneStep):
+    unused: float = 0.0
+    reward = -7.0
+
+
+def test_alike_environments_do_not_share_a_program(quick_compilation):
+    """Two classes of equal fields, run in turn: each has its own returns, and one program."""
+    for env, reward in ((Rich(), 7.0), (Poor(), -7.0), (Rich(), 7.0), (Poor(), -7.0)):
+        result = langevin_dqn.train("dqn", env, episodes=3, **SMALL)
+        assert result.returns.tolist() == [reward] * 3
