@@ -45,7 +45,7 @@ def test_its_numbers_are_traced(bandit):
     before = sum(program._cache_size() for program in compiled.RUN_CHUNK._compiled.values())
     curious = langevin_dqn.train(SixMethods(bonus=100.0), bandit, episodes=20)
     assert (calm.returns == -1).sum() == 1
-    assert (curious.returns == -1).sum() == 10
+    assert 8 <= (curious.returns == -1).sum() <= 12
     assert sum(program._cache_size() for program in compiled.RUN_CHUNK._compiled.values()) == before
 
 
