@@ -66,7 +66,9 @@ def _made_up_maps(rng, depth, episodes):
     when = np.arange(10, max(episodes, 20) + 1, 10)
     column = np.tile(np.arange(depth), depth)
     spread = rng.lognormal(size=(len(when), depth**2, 2)) * (1 + column[:, None]) / when[:, None, None]
-    return UncertaintyMaps(when, spread.astype(np.float32), np.broadcast_to(column < 5, spread.shape[:2]).astype(np.int32))
+    return UncertaintyMaps(
+        when, spread.astype(np.float32), np.broadcast_to(column < 5, spread.shape[:2]).astype(np.int32)
+    )
 
 
 @pytest.fixture(scope="session")

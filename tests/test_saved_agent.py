@@ -93,7 +93,9 @@ def as_version_01(file, **about):
     return rewritten(file, names=old_name, without=NEW_FIELDS, config=config, **about)
 
 
-@pytest.mark.parametrize("kind", [k if k in QUICK else pytest.param(k, marks=pytest.mark.slow) for k in list(KINDS)[:5]])
+@pytest.mark.parametrize(
+    "kind", [k if k in QUICK else pytest.param(k, marks=pytest.mark.slow) for k in list(KINDS)[:5]]
+)
 def test_files_of_version_01_still_load(kind, tmp_path):
     agent, env, changes = KINDS[kind]
     result = train(agent, env, seed=3, episodes=6, keep_agent=True, **changes)

@@ -194,9 +194,9 @@ def test_dtypes_are_kept(make, dtype):
 
 def test_mistakes(make):
     theta = torch.nn.Parameter(torch.zeros(3))
-    with pytest.raises(langevin_dqn.UserError, match="noise_variance=-1.0 must not be negative\nhint:"):
+    with pytest.raises(langevin_dqn.UserError, match=r"noise_variance=-1\.0 must not be negative\nhint:"):
         make([theta], -1.0)
-    with pytest.raises(langevin_dqn.UserError, match="lr=-1.0 must not be negative"):
+    with pytest.raises(langevin_dqn.UserError, match=r"lr=-1\.0 must not be negative"):
         make([{"params": [theta], "lr": -1.0}], 1.0)
     optimizer = make([theta], 1.0)
     with pytest.raises(TypeError, match="num_data"):

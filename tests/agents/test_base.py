@@ -10,8 +10,8 @@ from on_the_host import OnTheHost
 from own_agents import SixMethods
 
 import langevin_dqn
-from langevin_dqn.loops import compiled
 from langevin_dqn.agents.base import OPTIONAL, BaseAgent, completed, greedy
+from langevin_dqn.loops import compiled
 
 pytestmark = pytest.mark.usefixtures("quick_compilation")
 

@@ -91,7 +91,10 @@ def test_a_network_by_id():
 
 
 def test_what_defines_an_agent():
-    assert describe_agent("python:own_agents:make_six", {"bonus": 2.0}, "probe_action") == {"version": "1", "bonus": 2.0}
+    assert describe_agent("python:own_agents:make_six", {"bonus": 2.0}, "probe_action") == {
+        "version": "1",
+        "bonus": 2.0,
+    }
     described = describe_agent("dqn", {"epsilon": 0.5}, "probe_action", "python:own_agents:make_linear")
     assert described["config"]["epsilon"] == 0.5
     assert described["network"] == {"class": "own_agents:Linear", "scale": 0.5}

@@ -217,9 +217,7 @@ def test_equal_members_are_parted_by_noise():
         return jax.tree.map(lambda x: jnp.stack([x[0], x[0]]), tree)
 
     state = state._replace(prior=both_first(state.prior))
-    state = with_learner(
-        state, params=both_first(state.learner.params), target=both_first(state.learner.target)
-    )
+    state = with_learner(state, params=both_first(state.learner.params), target=both_first(state.learner.target))
     state = fill(agent, state, 0, repeated(np.int32(0), 1, 0.5, np.int32(1), False, 6))
     for leaf in jax.tree.leaves(update(agent, key(0), state).learner.params):
         assert not np.array_equal(leaf[0], leaf[1])

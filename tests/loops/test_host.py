@@ -3,7 +3,6 @@
 import jax
 import numpy as np
 import pytest
-
 from on_the_host import OnTheHost
 
 import langevin_dqn
@@ -14,6 +13,7 @@ from langevin_dqn.environments import HostEnvironment
 SMALL = {"hidden": (5,), "batch_size": 8, "buffer_size": 40}
 
 pytestmark = pytest.mark.usefixtures("quick_compilation")
+
 
 def test_the_two_kinds_are_told_apart():
     assert isinstance(OnTheHost("deep_sea:depth=4"), HostEnvironment)

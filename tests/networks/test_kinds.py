@@ -84,6 +84,4 @@ def test_one_function_of_each_actions_features():
     expected = np.where(hidden >= 0, hidden, 0.1 * hidden) @ np.asarray(last, np.float64)
     np.testing.assert_allclose(net.apply((below, last), jnp.asarray(obs)), expected, rtol=1e-4, atol=1e-5)
     order = [2, 0, 3, 1]
-    np.testing.assert_allclose(
-        net.apply((below, last), jnp.asarray(obs[order])), expected[order], rtol=1e-4, atol=1e-5
-    )
+    np.testing.assert_allclose(net.apply((below, last), jnp.asarray(obs[order])), expected[order], rtol=1e-4, atol=1e-5)
