@@ -1,4 +1,4 @@
-"""The compiled loop: every bsuite experiment fits it, a sweep compiles once, and alike classes do not share a program."""
+"""The compiled loop: every bsuite experiment fits it, a sweep compiles once, alike classes do not share a program."""
 
 from dataclasses import dataclass
 

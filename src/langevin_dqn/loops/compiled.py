@@ -134,7 +134,7 @@ def pure(agent: Any, environment: Environment, episodes: int) -> Callable[[jax.A
     """The whole loop as one function of a key, for ``jit`` and ``vmap``."""
 
     def train(key: jax.Array) -> dict[str, Any]:
-        # As constants of the program, numbers such as the learning rate would be folded into others and round otherwise.
+        # As constants of the program, numbers such as the learning rate would be folded into others: other rounding.
         traced_agent, traced_environment = lax.optimization_barrier((agent, environment))
         limits = Limits(jnp.int32(episodes), jnp.int32(_NEVER), jnp.int32(_NEVER), jnp.float32(-jnp.inf))
         start = _begin(traced_agent, traced_environment, key, episodes)
