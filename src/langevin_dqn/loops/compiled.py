@@ -134,8 +134,11 @@ def pure(agent: Any, environment: Environment, episodes: int) -> Callable[[jax.A
     """The whole loop as one function of a key, for ``jit`` and ``vmap``."""
 
     def train(key: jax.Array) -> dict[str, Any]:
+        # As constants of the program, numbers such as the learning rate would be folded into others: other rounding.
+        traced_agent, traced_environment = lax.optimization_barrier((agent, environment))
         limits = Limits(jnp.int32(episodes), jnp.int32(_NEVER), jnp.int32(_NEVER), jnp.float32(-jnp.inf))
-        carry = _run_chunk(agent, environment, key, _begin(agent, environment, key, episodes), limits)
+        start = _begin(traced_agent, traced_environment, key, episodes)
+        carry = _run_chunk(traced_agent, traced_environment, key, start, limits)
         return {
             "returns": carry.returns,
             "lengths": carry.lengths,
