@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from langevin_dqn import metrics
-from langevin_dqn.config import AgentConfig
+from langevin_dqn.config import FIELD_TYPES, AgentConfig
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,6 +56,12 @@ class Result:
     """How uncertain Q was of each state through training, where ``train`` was asked to record it."""
     trained: Any = field(default=None, repr=False, compare=False)
     """The agent as it was at the end, where ``train`` was asked to keep it."""
+
+    def setting(self, name: str, default: Any = None) -> Any:
+        """A setting of the agent by its name, or ``default`` where it has none of that name."""
+        if isinstance(self.config, AgentConfig):
+            return getattr(self.config, name) if name in FIELD_TYPES else default
+        return self.config.get(name, default)
 
     @property
     def episodes(self) -> int:

@@ -24,7 +24,7 @@ import numpy as np
 from langevin_dqn import __version__, machine
 from langevin_dqn.config import FIELD_TYPES, AgentConfig
 from langevin_dqn.errors import UserError
-from langevin_dqn.presets import preset
+from langevin_dqn.presets import AGENTS, preset
 from langevin_dqn.results import Result, UncertaintyMaps
 from langevin_dqn.version import ALGORITHM_VERSION
 
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 
 _MEASURE, _RECORD = "measure_", "record_"
 _NAMES = ("agent", "preset", "changes")
+_DESCRIPTION = "agent_description"
 
 #: Seconds after which an unfinished file has no writer any more.
 _ABANDONED = 3600
@@ -60,13 +61,23 @@ def identity(run: Run) -> dict[str, Any]:
     field added later does not orphan every stored run. A default may therefore change only
     together with ``ALGORITHM_VERSION``; a test holds that.
     """
+    asked = {name: value for name, value in vars(run).items() if name not in _NAMES and value is not None}
+    if run.agent not in AGENTS:
+        return asked | {"algorithm_version": ALGORITHM_VERSION, "agent": _describe(run)}
     config, defaults = preset(run.agent, run.preset, **run.changes), AgentConfig()
     changed = {name: getattr(config, name) for name in FIELD_TYPES if getattr(config, name) != getattr(defaults, name)}
-    asked = {name: value for name, value in vars(run).items() if name not in _NAMES and value is not None}
     return asked | {
         "algorithm_version": ALGORITHM_VERSION,
         "config": {name: float(value) if FIELD_TYPES[name] is float else value for name, value in changed.items()},
     }
+
+
+def _describe(run: Run) -> dict[str, Any]:
+    """What an agent that is none of the presets says about itself. This imports its code."""
+    from langevin_dqn.agents.registry import describe_agent
+
+    asked = vars(run)
+    return describe_agent(run.agent, dict(run.changes), asked["env"], asked["network"])
 
 
 def key_of(run: Run) -> str:
@@ -215,7 +226,8 @@ def _row(key: str, run: Run, result: Result) -> "pl.DataFrame":
     import polars as pl
 
     told = result.to_dict()
-    config = told.pop("config")
+    told.pop("config")
+    config = result.config.to_dict() if isinstance(result.config, AgentConfig) else _description(run)
     told.pop("record", None)
     plain = {name: value for name, value in vars(result).items() if isinstance(value, int | float | str | None)}
     asked = {f"asked_{name}": value for name, value in vars(run).items() if name in ("episodes", "steps")}
@@ -230,6 +242,16 @@ def _row(key: str, run: Run, result: Result) -> "pl.DataFrame":
         {name: [value] for name, value in row.items()} | {name: [_compact(values)] for name, values in lists.items()},
         schema_overrides={name: kind for name, kind in _may_be_missing().items() if name in row},
     )
+
+
+def _description(run: Run) -> dict[str, str]:
+    return {_DESCRIPTION: json.dumps(_describe(run), sort_keys=True)}
+
+
+def _config(row: Mapping[str, Any]) -> AgentConfig | dict[str, Any]:
+    if row.get(_DESCRIPTION) is not None:
+        return json.loads(row[_DESCRIPTION])
+    return AgentConfig.from_dict({name: row[name] for name in FIELD_TYPES if row.get(name) is not None})
 
 
 def _may_be_missing() -> dict[str, Any]:
@@ -251,14 +273,13 @@ def _result(row: Mapping[str, Any], agent: str, reading: str) -> Result:
         for name, values in row.items()
         if name.startswith(_MEASURE)
     }
-    config = {name: row[name] for name in FIELD_TYPES if row.get(name) is not None}
     known = {field.name: row[field.name] for field in fields(Result) if field.name in row}
     return Result(
         **known
         | {
             "agent": agent,
             "preset": reading,
-            "config": AgentConfig().replace(**config | {"hidden": tuple(config["hidden"])}),
+            "config": _config(row),
             "returns": np.asarray(row["returns"], np.float32),
             "lengths": np.asarray(row["lengths"], np.int32),
             "measures": measures,

@@ -179,7 +179,9 @@ def name_of(job: Job) -> str:
 def _told(outcome: Result | Failure) -> str:
     if isinstance(outcome, Failure):
         return f"{name_of(outcome.job)}: {_ended(outcome)}"
-    name = f"{outcome.agent}({outcome.config.members}) {outcome.env} U={outcome.config.updates_per_step}"
+    members, updates = outcome.setting("members"), outcome.setting("updates_per_step")
+    name = outcome.agent if members is None else f"{outcome.agent}({members})"
+    name += f" {outcome.env}" if updates is None else f" {outcome.env} U={updates}"
     return f"{name} seed {outcome.seed}: {_ended(outcome)}, {outcome.seconds:.1f} s"
 
 
