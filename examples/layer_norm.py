@@ -11,7 +11,7 @@ pytree of arrays, so an Equinox module can be the parameters itself. With Flax, 
 
 From Python::
 
-    langevin_dqn.train("langevin_dqn", "deep_sea:depth=10", network=LayerNormRows(), row_updates="lazy", regularizer=0.0)
+    langevin_dqn.train("dqn", "deep_sea:depth=4", network=LayerNormRows(), row_updates="lazy")
 
 On the command line, in the folder above ``examples``; a saved agent is loaded with the same network::
 

@@ -1,4 +1,4 @@
-"""Agents from outside the package go where the package's own go: train, the command line, a store, a sweep, evaluate."""
+"""Agents from outside the package: through train, the command line, a store, a sweep and evaluate."""
 
 import io
 import json
