@@ -1,4 +1,4 @@
-# The whole developer interface: check, test, demo, bench, docs.
+# The whole developer interface: check, test, test-all, demo, bench, docs.
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
@@ -7,14 +7,19 @@ PIP := $(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt
 export OMP_NUM_THREADS ?= 1
 export XLA_FLAGS ?= --xla_cpu_multi_thread_eigen=false
 
-.PHONY: check test demo bench docs clean
+.PHONY: check test test-all demo bench docs clean
 
 check: $(VENV)/dev
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
+# Every capability, in minutes.
 test: $(VENV)/dev
+	$(BIN)/python -m pytest -n 2 -m "not slow"
+
+# Everything.
+test-all: $(VENV)/dev
 	$(BIN)/python -m pytest -n 2
 
 demo: $(VENV)/base
@@ -24,7 +29,7 @@ bench: $(VENV)/bench
 	$(BIN)/langevin-dqn bench --out out/bench
 
 docs: $(VENV)/docs
-	$(BIN)/mkdocs build --strict --quiet --site-dir out/site
+	$(BIN)/mkdocs build --strict --site-dir out/site
 
 $(VENV)/base: pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)

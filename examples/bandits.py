@@ -106,7 +106,7 @@ def main(args: Args) -> None:
 
 
 def gaussian_arms(args: Args) -> None:
-    from langevin_dqn.report.bandit_figures import regret_curves
+    from langevin_dqn.plots.bandit_regret import regret_curves
 
     began = time.perf_counter()
     regrets = known(f"bandit:arms={args.arms}", args.seeds, args.steps, 50)
@@ -117,7 +117,7 @@ def gaussian_arms(args: Args) -> None:
 
 
 def other_bandits(args: Args) -> None:
-    from langevin_dqn.report.bandit_figures import regret_curves
+    from langevin_dqn.plots.bandit_regret import regret_curves
 
     began = time.perf_counter()
     linear = known("linear_bandit", args.other_seeds, args.steps, 20)

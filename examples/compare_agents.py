@@ -39,8 +39,8 @@ def main(args: Args) -> None:
     machine.prepare()
     from langevin_dqn.cli.progress import Board
     from langevin_dqn.cli.tables import agents_table
-    from langevin_dqn.report.figures import learning_curves
-    from langevin_dqn.runners import Job, run_jobs
+    from langevin_dqn.plots.learning_curves import learning_curves
+    from langevin_dqn.runs.runners import Job, run_jobs
 
     env = f"deep_sea:depth={args.depth}"
     jobs = [

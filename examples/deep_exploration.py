@@ -39,7 +39,7 @@ class Args:
 def main(args: Args) -> None:
     machine.prepare()
     from langevin_dqn.insight.deep_exploration import SERIES, Times, geometric_median, measure
-    from langevin_dqn.report import deep_exploration
+    from langevin_dqn.plots import deep_exploration
 
     seeds, budget = (2, 200) if args.quick else (args.seeds, args.budget)
     kept = json.loads(args.json.read_text()) if args.json and args.json.exists() else {}

@@ -35,7 +35,7 @@ def main(args: Args) -> None:
     from langevin_dqn import prng
     from langevin_dqn.insight import tabular_langevin
     from langevin_dqn.insight.four_states import HORIZON, FourStates, posterior, spread
-    from langevin_dqn.report.four_states import triangles
+    from langevin_dqn.plots.four_states import triangles
 
     many, chains, draws = (50, 100, 50_000) if args.quick else (args.many, args.chains, 200_000)
     problem = FourStates(many=many, next_state=args.next_state)

@@ -138,7 +138,7 @@ def main(args: Args) -> None:
     machine.prepare()
     import numpy as np
 
-    from langevin_dqn.report.figures import check_path
+    from langevin_dqn.plots.style import check_path
 
     args.plot.parent.mkdir(parents=True, exist_ok=True)
     path = check_path(args.plot)

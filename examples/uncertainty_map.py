@@ -31,10 +31,10 @@ class Args:
 
 def main(args: Args) -> None:
     machine.prepare()
-    from langevin_dqn.analysis.uncertainty import story
+    from langevin_dqn.analysis.uncertainty import summarise
     from langevin_dqn.cli.progress import Board
-    from langevin_dqn.report.uncertainty import draw
-    from langevin_dqn.runners import Job, run_jobs
+    from langevin_dqn.plots.uncertainty import draw
+    from langevin_dqn.runs.runners import Job, run_jobs
 
     changes = {"updates_per_step": args.updates_per_step}
     jobs = [
@@ -55,7 +55,7 @@ def main(args: Args) -> None:
             results[index] = result
             board.finish(index, result)
     for index in sorted(results):
-        numbers = story(results[index].record, args.depth, results[index].learning_time)
+        numbers = summarise(results[index].record, args.depth, results[index].learning_time)
         print(f"seed {results[index].seed}: learned at {results[index].learning_time}")
         print(*(f"  {name} = {value:.3g}" for name, value in vars(numbers).items()), sep="\n")
     args.out.parent.mkdir(parents=True, exist_ok=True)

@@ -17,11 +17,28 @@ def quick_compilation():
     jax.config.update(name, before)
 
 
+@pytest.fixture
+def last_figure(monkeypatch):
+    """What matplotlib drew last, caught before it is closed."""
+    import matplotlib.pyplot as plt
+
+    kept = []
+    monkeypatch.setattr(plt, "close", kept.append)
+    yield lambda: kept[-1]
+    monkeypatch.undo()
+    plt.close("all")
+
+
+@pytest.fixture
+def axes_of(last_figure):
+    return lambda: last_figure().axes
+
+
 def _made_up(job):
     """What a run might have given, without running it: more updates, noise and members learn sooner."""
     from langevin_dqn.environments.bsuite.sweeps import SWEEPS, split_id
     from langevin_dqn.presets import preset
-    from langevin_dqn.results import Result
+    from langevin_dqn.runs.result import Result
 
     config = preset(job.agent, job.preset, **job.changes)
     skill = {"dqn": 0.4, "boot_dqn": 1, "langevin_dqn": 2, "ensemble_langevin_dqn": 4}[job.agent]
@@ -54,19 +71,21 @@ def _made_up(job):
 
 def _made_up_maps(rng, depth, episodes):
     """Maps that clear with time, and from the left."""
-    from langevin_dqn.results import SpreadMaps
+    from langevin_dqn.runs.result import UncertaintyMaps
 
     when = np.arange(10, max(episodes, 20) + 1, 10)
     column = np.tile(np.arange(depth), depth)
     spread = rng.lognormal(size=(len(when), depth**2, 2)) * (1 + column[:, None]) / when[:, None, None]
-    return SpreadMaps(when, spread.astype(np.float32), np.broadcast_to(column < 5, spread.shape[:2]).astype(np.int32))
+    return UncertaintyMaps(
+        when, spread.astype(np.float32), np.broadcast_to(column < 5, spread.shape[:2]).astype(np.int32)
+    )
 
 
 @pytest.fixture(scope="session")
 def made_up_report():
     """A figure's report from made-up runs of those of its jobs that ``keep`` lets through."""
-    from langevin_dqn.experiments import figures
-    from langevin_dqn.report.summary import FigureReport
+    from langevin_dqn.paper.figure import FigureReport
+    from langevin_dqn.paper.registry import figures
 
     @functools.cache
     def report(name, scale="quick", keep=lambda job: True):
@@ -81,8 +100,8 @@ def made_up_report():
 @pytest.fixture(scope="session")
 def made_up_store(tmp_path_factory):
     """A store with made-up runs of two figures at the smallest scale."""
-    from langevin_dqn.experiments import choose
-    from langevin_dqn.store import Store
+    from langevin_dqn.paper.registry import choose
+    from langevin_dqn.runs.store import Store
 
     store = Store(tmp_path_factory.mktemp("made_up"))
     for figure in choose(["fig2", "fig3"]):

@@ -592,7 +592,7 @@ def test_it_learns_a_shallow_sea(trained):
     results = [trained(seed) for seed in range(8)]
     assert sum(r.returns[-20:].mean() > 0.9 for r in results) >= 6
     for result in results:
-        assert result.learning_time == langevin_dqn.metrics.learning_time(result.returns, 0.99)
+        assert result.learning_time == langevin_dqn.runs.metrics.learning_time(result.returns, 0.99)
 
 
 def test_stop_when_solved(trained):

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from langevin_dqn.cli import verify
-from langevin_dqn.store import Store
+from langevin_dqn.runs.store import Store
 
 ROOT = Path(__file__).parent.parent
 

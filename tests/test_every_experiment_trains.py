@@ -9,11 +9,12 @@ import numpy as np
 import pytest
 from langevin_dqn.schedule import Schedule
 
-from langevin_dqn import compiled_training, machine, make_agent, make_env, preset, prng, runners
+from langevin_dqn import compiled_training, machine, make_agent, make_env, preset, prng
 from langevin_dqn.cli import main as command
 from langevin_dqn.environments.bsuite import mnist_files
 from langevin_dqn.environments.bsuite.sweeps import SWEEPS
 from langevin_dqn.errors import UserError
+from langevin_dqn.runs import runners
 
 
 @pytest.fixture

@@ -14,7 +14,7 @@ ROOT = Path(langevin_dqn.__file__).parent
 
 # A module may import from its own line and from the lines above it.
 ORDER = [
-    {"errors", "machine", "metrics", "statistics"},
+    {"errors", "machine", "metrics"},
     {"config", "presets", "environments", "networks", "optimizers", "replay", "torch"},
     {"agent", "row_learning", "row_state"},
     {"evaluation", "schedule"},
@@ -25,13 +25,15 @@ ORDER = [
     {"runners"},
     {"insight"},
     {"analysis"},
+    {"plots"},
+    {"paper"},
     {"experiments"},
     {"report"},
     {"bench"},
     {"cli"},
 ]
 RANK = {name: rank for rank, names in enumerate(ORDER) for name in names}
-LEAVES = {"errors", "machine", "metrics", "statistics"}
+LEAVES = {"errors", "machine", "metrics"}
 
 
 def module_name(path):
@@ -129,9 +131,12 @@ HEAVY = {"jax", "jaxlib", "optax", "matplotlib", "tyro", "rich", "scipy", "polar
         ("import langevin_dqn.cli.main", HEAVY),
         ("import langevin_dqn.cli.run", HEAVY - {"tyro", "rich"}),
         ("import langevin_dqn.cli.bsuite", HEAVY - {"tyro", "rich"}),
-        ("import langevin_dqn.cli.report", HEAVY),
+        ("import langevin_dqn.cli.report", HEAVY - {"tyro", "rich"}),
         ("import langevin_dqn.report.page", {"jinja2", "matplotlib", "tyro", "rich"}),
-        ("import langevin_dqn.store, langevin_dqn.analysis.bsuite_summary", {"polars", "matplotlib", "tyro", "rich"}),
+        (
+            "import langevin_dqn.runs.store, langevin_dqn.analysis.bsuite_summary",
+            {"polars", "matplotlib", "tyro", "rich"},
+        ),
     ],
 )
 def test_cheap_entrances(statement, heavy):

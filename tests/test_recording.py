@@ -16,9 +16,9 @@ from langevin_dqn import UserError, compiled_training, prng, recording
 from langevin_dqn import schedule as schedules
 from langevin_dqn.environments.base import IndexSpace
 from langevin_dqn.presets import preset
-from langevin_dqn.results import Result, SpreadMaps
-from langevin_dqn.runners import Job
-from langevin_dqn.store import Store, key_of
+from langevin_dqn.runs.result import Result, UncertaintyMaps
+from langevin_dqn.runs.runners import Job
+from langevin_dqn.runs.store import Store, key_of
 
 SEA = "deep_sea:depth=4"
 SMALL = {"hidden": (5, 5), "updates_per_step": 2}
@@ -166,7 +166,7 @@ def test_what_cannot_be_recorded(env, record, changes, words):
 
 def made_up(maps=3, states=16, actions=2):
     rng = np.random.default_rng(0)
-    return SpreadMaps(
+    return UncertaintyMaps(
         10 * np.arange(1, maps + 1, dtype=np.int32),
         rng.random((maps, states, actions), dtype=np.float32),
         rng.integers(0, 9, (maps, states), dtype=np.int32),

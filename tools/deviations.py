@@ -77,7 +77,7 @@ def row(label: str, times: list, episodes: int) -> str:
 
 def main(args: Args) -> None:
     machine.prepare()
-    from langevin_dqn.runners import Job, run_jobs
+    from langevin_dqn.runs.runners import Job, run_jobs
 
     known = json.loads(args.raw.read_text()) if args.raw.exists() else {}
     lines: list[str] = []

@@ -182,7 +182,7 @@ def main(args: Args) -> int:
 
 
 def compare(alone: Sweep, killed: Sweep, args: Args) -> dict:
-    from langevin_dqn.store import Store
+    from langevin_dqn.runs.store import Store
 
     expected, found = Store(alone.folder).load(), Store(killed.folder).load()
     lists = [

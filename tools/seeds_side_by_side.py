@@ -41,7 +41,7 @@ def _work(job: tuple) -> float:
 
 
 def threads(args: Args) -> float:
-    from langevin_dqn.runners import Job, run_jobs
+    from langevin_dqn.runs.runners import Job, run_jobs
 
     jobs = [Job(args.agent, args.env, seed, args.episodes) for seed in range(args.seeds)]
     start = time.perf_counter()
@@ -72,7 +72,7 @@ def vmapped(args: Args) -> float:
 
 def main(args: Args) -> None:
     machine.prepare()
-    from langevin_dqn.runners.local import available_cores
+    from langevin_dqn.runs.runners.local import available_cores
 
     total = args.seeds * args.episodes
     threads(args)  # compiles

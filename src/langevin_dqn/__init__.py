@@ -18,10 +18,11 @@ if TYPE_CHECKING:
     from langevin_dqn.keys import run_key
     from langevin_dqn.loops.evaluation import TrainedAgent, evaluate
     from langevin_dqn.optimizers import langevin_adam, langevin_sgd, polynomial_decay
+    from langevin_dqn.paper.registry import register_figure
     from langevin_dqn.presets import preset
-    from langevin_dqn.results import Result
+    from langevin_dqn.runs.result import Result
+    from langevin_dqn.runs.store import load_results
     from langevin_dqn.saved_agent import SavedAgent, load_agent, save_agent
-    from langevin_dqn.store import load_results
     from langevin_dqn.training import make_train, train
 
 __version__ = "0.2.0"
@@ -30,7 +31,7 @@ _HOME = {
     "Agent": "agents",
     "AgentConfig": "config",
     "BaseAgent": "agents",
-    "Result": "results",
+    "Result": "runs.result",
     "SavedAgent": "saved_agent",
     "TrainedAgent": "loops.evaluation",
     "UserError": "errors",
@@ -41,7 +42,7 @@ _HOME = {
     "langevin_monte_carlo": "insight.posterior",
     "langevin_sgd": "optimizers",
     "load_agent": "saved_agent",
-    "load_results": "store",
+    "load_results": "runs.store",
     "make_agent": "agents",
     "make_env": "environments",
     "make_train": "training",
@@ -49,6 +50,7 @@ _HOME = {
     "preset": "presets",
     "register_agent": "agents.registry",
     "register_env": "environments",
+    "register_figure": "paper.registry",
     "run_key": "keys",
     "sample_posterior": "insight.posterior",
     "save_agent": "saved_agent",
@@ -81,6 +83,7 @@ __all__ = [
     "preset",
     "register_agent",
     "register_env",
+    "register_figure",
     "run_key",
     "sample_posterior",
     "save_agent",

@@ -189,7 +189,7 @@ class AgentConfig:
     def from_dict(cls, fields: Mapping[str, Any]) -> "AgentConfig":
         """The configuration that :meth:`to_dict` gave, also with names and words from before; None is left out."""
         given: dict[str, Any] = {
-            _RENAMED.get(k, k): tuple(v) if isinstance(v, list) else v for k, v in fields.items() if v is not None
+            RENAMED.get(k, k): tuple(v) if isinstance(v, list) else v for k, v in fields.items() if v is not None
         }
         for name in given:
             if name not in FIELD_TYPES:
@@ -225,14 +225,15 @@ SETTINGS: dict[str, Setting] = {
 }
 
 _WITH_OLD_WORDS = {name for name, setting in SETTINGS.items() if setting.old_words}
-_RENAMED = {setting.stored_as: name for name, setting in SETTINGS.items() if setting.stored_as}
+#: Old names of fields, as stored runs may have them, and the names of now.
+RENAMED: dict[str, str] = {setting.stored_as: name for name, setting in SETTINGS.items() if setting.stored_as}
 
 
 def current_name(name: str) -> str:
     """A field's name, where an old one is still understood; unknown names are refused with a hint."""
-    if name in _RENAMED:
-        _warn_renamed(name, _RENAMED[name])
-        return _RENAMED[name]
+    if name in RENAMED:
+        _warn_renamed(name, RENAMED[name])
+        return RENAMED[name]
     if name not in FIELD_TYPES:
         raise unknown("field", name, FIELD_TYPES)
     return name

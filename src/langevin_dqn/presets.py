@@ -1,4 +1,4 @@
-"""Tables 1 and 2 of the paper as data, in two readings.
+"""Tables 1 and 2 of the paper as data, in two variants.
 
 ``paper`` is what the text and its tables say; ``released`` is what the authors' published
 code does, which differs in ways that change results. ``docs/deviations.md`` lists each
@@ -52,8 +52,8 @@ AGENTS = tuple(TABLES)
 PRESETS = ("paper", "released")
 
 
-def preset(agent: str, reading: str = "paper", **changes: Any) -> AgentConfig:
-    """The configuration of ``agent`` in one reading, with any field changed by name.
+def preset(agent: str, variant: str = "paper", **changes: Any) -> AgentConfig:
+    """The configuration of ``agent`` in one variant, with any field changed by name.
 
     Example:
         >>> preset("ensemble_langevin_dqn", members=7).noise_variance
@@ -61,7 +61,7 @@ def preset(agent: str, reading: str = "paper", **changes: Any) -> AgentConfig:
     """
     if agent not in TABLES:
         raise unknown("agent", agent, AGENTS)
-    if reading not in PRESETS:
-        raise unknown("preset", reading, PRESETS)
-    fields = TABLES[agent] | (RELEASED[agent] if reading == "released" else {})
+    if variant not in PRESETS:
+        raise unknown("preset", variant, PRESETS)
+    fields = TABLES[agent] | (RELEASED[agent] if variant == "released" else {})
     return AgentConfig().replace(**fields).replace(**changes)

@@ -23,7 +23,7 @@ from langevin_dqn.environments.base import ArraySpace, FeatureSpace, IndexSpace,
 from langevin_dqn.errors import UserError
 from langevin_dqn.loops.evaluation import TrainedAgent
 from langevin_dqn.networks.base import describe_network
-from langevin_dqn.results import Result
+from langevin_dqn.runs.result import Result
 from langevin_dqn.version import ALGORITHM_VERSION
 
 _ABOUT = "about"

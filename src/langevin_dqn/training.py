@@ -15,7 +15,7 @@ from langevin_dqn.errors import UserError
 from langevin_dqn.loops import compiled, host, recording
 from langevin_dqn.loops.evaluation import TrainedAgent
 from langevin_dqn.loops.snapshot import Snapshot
-from langevin_dqn.results import Result
+from langevin_dqn.runs.result import Result
 from langevin_dqn.version import ALGORITHM_VERSION
 
 __all__ = ["ALGORITHM_VERSION", "DEFAULT_EPISODES", "make_train", "train"]

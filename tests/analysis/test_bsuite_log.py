@@ -6,7 +6,7 @@ import pytest
 
 from langevin_dqn import AgentConfig, UserError, train
 from langevin_dqn.analysis import bsuite_log
-from langevin_dqn.results import Result
+from langevin_dqn.runs.result import Result
 
 bsuite = pytest.importorskip("bsuite")
 csv_load = pytest.importorskip("bsuite.logging.csv_load")
@@ -59,8 +59,8 @@ def test_rows_are_those_of_bsuites_logger(env_id):
         assert log[name].to_list() == pytest.approx([row[name] for row in rows], abs=1e-6), name
 
 
-@pytest.fixture(scope="module")
-def trained():
+@pytest.fixture
+def trained(quick_compilation):
     return train("dqn", "deep_sea/0", seed=0, episodes=25, hidden=(5, 5))
 
 

@@ -8,7 +8,7 @@ import pytest
 import langevin_dqn
 from langevin_dqn.cli import bsuite as command_module
 from langevin_dqn.cli import sweep
-from langevin_dqn.runners import Failure, local
+from langevin_dqn.runs.runners import Failure, local
 from langevin_dqn.training import ALGORITHM_VERSION
 
 VERSION = f"v{ALGORITHM_VERSION}"
@@ -17,7 +17,7 @@ TINY = ["--episodes-scale", "0.002", "--set", "hidden=4,4", "--set", "batch_size
 
 
 @pytest.fixture
-def run(langevin_dqn_command, monkeypatch):
+def run(langevin_dqn_command, monkeypatch, quick_compilation):
     monkeypatch.delenv("LANGEVIN_DQN_MNIST", raising=False)
     return lambda *argv: langevin_dqn_command("bsuite", *argv)
 
@@ -100,7 +100,7 @@ def test_mnist_is_left_out_where_it_is_not(run, tmp_path):
     assert "--mnist-dir" in err
 
 
-def test_a_run_that_diverges_is_told(run, tmp_path):
+def test_a_run_that_diverges_is_reported(run, tmp_path):
     words = ["--agents", "dqn", "--settings", "bandit/0", "--store", tmp_path, *TINY, "--set", "learning_rate=1e30"]
     (summary,) = objects(run(*words, "--json")[1])
     assert summary["unfinished"] == ["bandit"]
@@ -160,7 +160,7 @@ def test_a_store_that_is_a_file(run, trained, tmp_path):
 
 def test_an_interrupted_sweep_keeps_what_is_done(run, tmp_path, monkeypatch):
     """Ctrl-C while the second run is going: the first is in the store, and nothing hangs."""
-    from langevin_dqn.store import Store
+    from langevin_dqn.runs.store import Store
 
     original = Store.put
 

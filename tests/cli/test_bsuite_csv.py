@@ -7,7 +7,7 @@ NAME = "bsuite_id_-_deep_sea-0.csv"
 
 
 @pytest.fixture
-def run(langevin_dqn_command):
+def run(langevin_dqn_command, quick_compilation):
     return langevin_dqn_command
 
 

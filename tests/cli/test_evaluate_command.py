@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import langevin_dqn
-from langevin_dqn.runners import Job
+from langevin_dqn.runs.runners import Job
 
 
 @pytest.fixture

@@ -1,10 +1,13 @@
 """``langevin-dqn report``: what it writes and what it refuses."""
 
 import json
+import shutil
 
+import polars as pl
 import pytest
 
-from langevin_dqn.experiments import figures
+from langevin_dqn.paper.registry import figures
+from langevin_dqn.runs.store import Store
 
 CLAIMS = sum(len(figure.claims) for figure in figures().values())
 
@@ -35,9 +38,23 @@ def test_json_is_an_object_per_claim_and_nothing_else(report, made_up_store):
     by_name = {(claim["figure"], claim["claim"]): claim for claim in claims}
     assert by_name["fig3", "shorter"]["verdict"] == "holds"
     assert by_name["fig3", "shorter"]["runs"] == by_name["fig3", "shorter"]["planned"] == 12
-    assert by_name["fig7", "ensemble_gains"]["verdict"] == "not enough runs"
+    assert by_name["fig7", "ensemble_gains"]["verdict"] == "inconclusive"
 
 
+def test_a_page_a_text_and_pictures(report, made_up_store, tmp_path):
+    """The same as below for one figure."""
+    page, text, pictures = tmp_path / "page.html", tmp_path / "claims.md", tmp_path / "c"
+    argv = ("--store", made_up_store, "--figure", "fig3")
+    code, out, err = report(*argv, "--out", page, "--markdown", text, "--figures", pictures)
+    assert code == 0
+    assert "✓ holds" in out
+    assert sorted(path.name for path in pictures.iterdir()) == ["fig3.pdf", "fig3.png"]
+    assert page.read_text(encoding="utf-8").count("<img") == 1
+    assert "(c/fig3.png)" in text.read_text(encoding="utf-8")
+    assert err.count("wrote ") == 3
+
+
+@pytest.mark.slow
 def test_everything_at_once(report, made_up_store, tmp_path):
     page, text, pictures = tmp_path / "a" / "page.html", tmp_path / "b" / "claims.md", tmp_path / "c"
     code, out, err = report("--store", made_up_store, "--out", page, "--markdown", text, "--figures", pictures)
@@ -53,7 +70,7 @@ def test_everything_at_once(report, made_up_store, tmp_path):
     assert f"<td>{len(list(made_up_store.glob('v*/*.parquet')))}</td>" in html  # runs, by machine and versions
     lines = text.read_text(encoding="utf-8").splitlines()
     assert len([line for line in lines if line.startswith("| fig") and "verdict" not in line]) == CLAIMS
-    assert "../c/fig3.png)" in "".join(line for line in lines if line.startswith("![fig3"))
+    assert "../c/fig3.png)" in "".join(line for line in lines if line.startswith("![Figure 3"))
     assert [line for line in err.splitlines() if line.startswith("wrote")] == [
         f"wrote {path}" for path in (pictures, text, page)
     ]
@@ -83,10 +100,24 @@ def test_a_store_that_is_none(report, tmp_path):
         assert len(err.splitlines()) == 2
 
 
+@pytest.mark.parametrize("env", ["dm:own_trap:spring", "jax:own_trap:spring", "gym:own_trap:Trap-v0"])
+def test_a_stored_id_imports_nothing(report, made_up_store, tmp_path, monkeypatch, env):
+    """Whoever hands over a store must not run code on its reader's machine."""
+    (tmp_path / "own_trap.py").write_text("import pathlib\npathlib.Path(__file__).with_suffix('.sprung').touch()")
+    monkeypatch.syspath_prepend(tmp_path)
+    store = Store(shutil.copytree(made_up_store, tmp_path / "copy"))
+    path = store.path(figures()["fig3"].jobs["quick"][0])
+    pl.read_parquet(path).with_columns(env=pl.lit(env)).write_parquet(path)
+    code, out, err = report("--store", store.folder, "--figure", "fig3", "--json")
+    assert (code, out) == (2, "")
+    assert "would import code" in err
+    assert not (tmp_path / "own_trap.sprung").exists()
+
+
 def test_a_scale_without_runs(report, tmp_path):
     code, _, err = report("--store", tmp_path, "--scale", "quick")
     assert code == 2
-    assert "no runs of any figure of scale quick" in err
+    assert "no runs of any figure at scale quick" in err
 
 
 @pytest.mark.parametrize(

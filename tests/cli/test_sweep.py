@@ -8,26 +8,28 @@ import time
 import numpy as np
 import pytest
 
-from langevin_dqn import UserError, experiments
+from langevin_dqn import UserError
 from langevin_dqn.cli import reproduce, status
 from langevin_dqn.cli.sweep import Board, headline, run_missing, runner_of
-from langevin_dqn.experiments import progress_file
-from langevin_dqn.experiments.claims import Claim, Finding
-from langevin_dqn.experiments.contenders import BOOT, DECAYING_DQN
-from langevin_dqn.experiments.figure import Figure, merge, sea_jobs
-from langevin_dqn.experiments.plan import plan_of
-from langevin_dqn.runners import Failure, Job
-from langevin_dqn.store import Store, load_results
+from langevin_dqn.paper import fig7, registry
+from langevin_dqn.paper.claims import Claim, Finding
+from langevin_dqn.paper.contenders import BOOT, DECAYING_DQN
+from langevin_dqn.paper.figure import Figure
+from langevin_dqn.paper.jobs import deep_sea_jobs, merge
+from langevin_dqn.paper.plan import plan_of
+from langevin_dqn.runs import progress_file
+from langevin_dqn.runs.runners import Failure, Job
+from langevin_dqn.runs.store import Store, load_results
 
-JOBS = sea_jobs((DECAYING_DQN, BOOT), depths=(4,), seeds=2, episodes=6)
+JOBS = deep_sea_jobs((DECAYING_DQN, BOOT), depths=(4,), seeds=2, episodes=6)
 
 
 @pytest.fixture
 def small_figure(monkeypatch):
     """One figure of four runs that take no time."""
     seen = Claim("seen", "Everything was run.", lambda results: Finding("holds", f"{len(results)} runs"))
-    figure = Figure("fig7", "A small figure", {"quick": JOBS, "standard": JOBS, "paper": JOBS}, (seen,))
-    monkeypatch.setattr(experiments, "figures", lambda: {"fig7": figure})
+    figure = Figure("fig7", "A small figure", {"quick": JOBS, "standard": JOBS, "paper": JOBS}, (seen,), draw=fig7.draw)
+    monkeypatch.setattr(registry, "figures", lambda: {"fig7": figure})
     return figure
 
 
@@ -111,7 +113,7 @@ def test_a_board_on_a_terminal(tmp_path, monkeypatch):
 def test_runners_by_name():
     with pytest.raises(UserError, match="unknown runner 'cloud'"):
         runner_of("cloud", None, None)
-    with pytest.raises(UserError, match="leaves nobody"):
+    with pytest.raises(UserError, match="must be at least 1"):
         runner_of("threads", None, 0)
 
 
@@ -168,7 +170,7 @@ def test_a_truncated_run_is_set_aside_and_done_again(tmp_path, small_figure, cap
         ({"figures": ()}, "no figure"),
         ({"scale": "huge"}, "unknown scale"),
         ({"runner": "cloud"}, "unknown runner"),
-        ({"workers": 0}, "leaves nobody"),
+        ({"workers": 0}, "must be at least 1"),
     ],
 )
 def test_mistakes(tmp_path, small_figure, changes, message):

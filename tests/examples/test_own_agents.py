@@ -11,8 +11,9 @@ from tabular_rlsvi import TabularRLSVI
 
 import langevin_dqn
 from langevin_dqn.cli.sweep import run_missing, runner_of
-from langevin_dqn.runners import Job
-from langevin_dqn.store import Store, key_of
+from langevin_dqn.paper.plan import plan_of
+from langevin_dqn.runs.runners import Job
+from langevin_dqn.runs.store import Store, key_of
 
 SEA = "deep_sea:depth=3"
 EPISODES = 12
@@ -62,14 +63,12 @@ def test_every_way_to_train_gives_the_same_returns(agent, command, tmp_path):
 def test_a_sweep_is_resumed(tmp_path):
     """What is stored is not run again; what is read from the store is what was run."""
     store, asked = Store(tmp_path), jobs()
-    first = asked[::2]
-    assert run_missing("half", store, first, {key_of(job): 1.0 for job in first}, runner_of("threads", None, 1)) == []
-    missing = [job for job in asked if not store.has(job)]
-    assert missing == asked[1::2]
-    said = io.StringIO()
-    seconds = {key_of(job): 1.0 for job in missing}
-    assert run_missing("the rest", store, missing, seconds, runner_of("threads", None, 1), stream=said) == []
-    assert said.getvalue().count("\n") == len(missing)
+    for jobs_so_far, new in ((asked[::2], asked[::2]), (asked, asked[1::2]), (asked, [])):
+        plan, said = plan_of(jobs_so_far, store), io.StringIO()
+        assert sorted(map(str, plan.missing)) == sorted(map(str, new))
+        run = runner_of("threads", None, 1)
+        assert run_missing("a sweep", store, plan.missing, plan.seconds, run, stream=said) == []
+        assert said.getvalue().count("\n") == len(new)
     assert all(store.has(job) for job in asked)
     for job in asked:
         kept = store.get(job)

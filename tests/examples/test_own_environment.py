@@ -7,8 +7,9 @@ from own_environment import lock
 
 import langevin_dqn
 from langevin_dqn.cli.sweep import run_missing, runner_of
-from langevin_dqn.runners import Job
-from langevin_dqn.store import Store, key_of
+from langevin_dqn.paper.plan import plan_of
+from langevin_dqn.runs.runners import Job
+from langevin_dqn.runs.store import Store, key_of
 
 LOCK = "jax:own_environment:lock:digits=3"
 WALK = "python:random_walk:RandomWalk"
@@ -35,9 +36,10 @@ def test_a_sweep_on_worker_processes_is_resumed(tmp_path):
     store = Store(tmp_path)
     jobs = [Job(WALK, LOCK, seed, 30) for seed in (0, 1)]
     jobs.append(Job("python:tabular_rlsvi:TabularRLSVI", LOCK, 0, 30, stop_when_solved=True))
-    seconds = {key_of(job): 1.0 for job in jobs}
-    assert run_missing("a lock", store, jobs, seconds, runner_of("processes", None, 2)) == []
-    assert [job for job in jobs if not store.has(job)] == []
+    plan = plan_of(jobs, store)
+    assert len(plan.missing) == 3
+    assert run_missing("a lock", store, plan.missing, plan.seconds, runner_of("processes", None, 2)) == []
+    assert plan_of(jobs, store).missing == ()
     for job in jobs:
         kept = store.get(job)
         assert (kept.env, kept.agent) == (LOCK, job.agent)

@@ -42,7 +42,9 @@ def chain_values(env, **changes):
     return np.asarray(run(jax.random.split(key, CHAINS))), rewards
 
 
-@pytest.mark.parametrize("env_id", ["bandit:arms=4", "linear_bandit:arms=4,features=3"])
+@pytest.mark.parametrize(
+    "env_id", ["bandit:arms=4", pytest.param("linear_bandit:arms=4,features=3", marks=pytest.mark.slow)]
+)
 def test_the_chain_samples_the_posterior(env_id):
     """Means within 4.5 standard errors and a tenth of a deviation; variances within 25% (4.5 of their errors: 20%)."""
     env = make_env(env_id)
@@ -61,6 +63,18 @@ def test_the_chain_samples_the_posterior(env_id):
         assert stats.kstest(standard, "norm").pvalue > 1e-4
 
 
+def test_regrets_have_a_row_per_bandit(quick_compilation):
+    ids = bandit_agents.seeds_of("bandit:arms=3", 2)
+    settings = bandit_agents.posterior_settings(make_env(ids[0]))
+    found = bandit_agents.agent_regrets("langevin_dqn", ids, 6, [settings] * 2)
+    assert found.shape == (2, 6)
+    for env_id, regrets in zip(ids, found, strict=True):
+        means = np.asarray(make_env(env_id).means)
+        distance = np.abs(regrets[:, None] - (means.max() - means))
+        assert distance.min(axis=1).max() < 1e-5  # each is the regret of some arm
+
+
+@pytest.mark.slow
 def test_regret_is_close_to_exact_thompson_sampling():
     """12 bandits of 10 arms, 250 pulls: below 1.3 times Thompson's; without the noise of the updates it is not.
 

@@ -134,8 +134,8 @@ MISTAKES = {
     "thinning=2.5": {"thinning": 2.5},
     "chains=0": {"chains": 0},
     "noise_variance=0": {"noise_variance": 0},
-    "a step size": {"learning_rate": -0.1},
-    "step size is": {"learning_rate": lambda k: 0.1 - 0.01 * k},
+    "every step size": {"learning_rate": -0.1},
+    "step size must be above 0": {"learning_rate": lambda k: 0.1 - 0.01 * k},
     "int32 cannot be sampled": {"params": jnp.zeros(3, int)},
     r"begin with axes \[\(3,\), \(4,\)\]": {"data": (DATA, DATA[:3])},
     r"begin with axes \[\]": {"data": ()},
@@ -147,7 +147,7 @@ MISTAKES = {
 
 
 @pytest.mark.parametrize("message", MISTAKES)
-def test_mistakes_are_told(message):
+def test_mistakes_are_reported(message):
     with pytest.raises(UserError, match=message):
         sample(**MISTAKES[message])
 

@@ -24,6 +24,12 @@ def test_the_median_is_not_two_to_the_depth():
     assert by_the_mean == pytest.approx(1 - math.exp(-1), rel=1e-5)
 
 
+def test_random_actions_are_measured_by_first_success(quick_compilation):
+    (times,) = measure("uniform", depths=[2], seeds=2, budget=60)
+    assert (times.depth, times.budget, times.done) == (2, 60, 2)
+
+
+@pytest.mark.slow
 def test_random_actions_follow_the_law():
     """40 seeds of one run each at depth 3, by the package's own loop: chi-square on quartiles. Level 1e-3."""
     (times,) = measure("uniform", depths=[3], seeds=40, budget=200)

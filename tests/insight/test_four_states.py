@@ -62,6 +62,7 @@ def test_rewards_of_their_own_add_up_and_a_shared_one_multiplies():
         within(shared, (h, 3, DOWN), (HORIZON - h) ** 2)
 
 
+@pytest.mark.slow
 def test_unknown_transitions_widen_the_posterior():
     """To state 4 with probability p ~ Beta(1/4, 7/4): E p² E M² - (E p E M)² more, with M = max(0, Z)."""
     exact = posterior(FourStates(many=KNOWN), pseudo_count=0.25)

@@ -78,7 +78,9 @@ def minibatches(dimension):
 
 
 SAMPLERS = pytest.mark.parametrize(("sampler", "tolerance"), [(gradient_descent, 0.05), (minibatches, 0.1)])
-PROBLEMS = pytest.mark.parametrize("dimension", DIMENSIONS)
+PROBLEMS = pytest.mark.parametrize(
+    "dimension", [pytest.param(n, marks=pytest.mark.slow) if n > 5 else n for n in DIMENSIONS]
+)
 
 
 @SAMPLERS

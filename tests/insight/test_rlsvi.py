@@ -3,9 +3,10 @@
 import numpy as np
 import pytest
 
-from langevin_dqn import UserError, metrics
+from langevin_dqn import UserError
 from langevin_dqn.insight import rlsvi
 from langevin_dqn.insight.rlsvi import LEFT, RIGHT, Rlsvi
+from langevin_dqn.runs import metrics
 
 
 def test_posterior_by_hand():
@@ -39,7 +40,7 @@ def test_values_are_carried_back():
     np.testing.assert_allclose(q[1, 0], [0.0, -0.01 / 3], atol=1e-4)
 
 
-def test_dives_equal_the_environments():
+def test_episodes_equal_the_environments():
     """Random greedy dives: the same returns as deep_sea with every action mapping to 'right is 1'."""
     import jax
     import jax.numpy as jnp
@@ -53,7 +54,7 @@ def test_dives_equal_the_environments():
     q = np.random.default_rng(0).normal(size=(12, depth, depth, 2))
     q[0, :, :, RIGHT] = 9
     visits = np.zeros(q.shape)
-    totals = rlsvi.dive(q, visits)
+    totals = rlsvi.greedy_episode(q, visits)
     for one, total in zip(q, totals, strict=True):
         state, ends, earned = env.reset(key)[0], False, 0.0
         while not ends:
@@ -66,7 +67,7 @@ def test_dives_equal_the_environments():
     assert (visits[0, range(3), range(3), RIGHT] == 1).all()
 
 
-def test_it_learns_deep_seas():
+def test_it_learns_at_every_depth():
     """Depth 14: all of 10 seeds within 250 episodes, where random actions have a chance of 1.5% each."""
     runs = rlsvi.run(14, seeds=10, episodes=250)
     times = [metrics.learning_time(r, 0.99) for r in runs]
@@ -83,7 +84,7 @@ def test_the_same_seed_gives_the_same_returns():
 
 @pytest.mark.parametrize("wrong", [{"depth": 1}, {"depth": 4, "seeds": 0}, {"depth": 4, "episodes": 0}])
 def test_nothing_to_run_is_an_error(wrong):
-    with pytest.raises(UserError, match="leaves nothing to run"):
+    with pytest.raises(UserError, match="must be at least"):
         rlsvi.run(**wrong)
 
 

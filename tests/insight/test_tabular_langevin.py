@@ -102,6 +102,7 @@ def test_a_pair_that_follows_itself_lags():
     assert [tabular_langevin.cascade_variance(m) for m in range(3)] == [1, 1.5, 1.875]
 
 
+@pytest.mark.slow
 def test_the_uncertain_pair_has_the_posteriors_variance(sampled, exact):
     """Within 20% at every h; the standard error is about 3%. Level 1e-9 for a ratio of 1."""
     (found, _), (wanted, _) = sampled, exact
@@ -110,7 +111,7 @@ def test_the_uncertain_pair_has_the_posteriors_variance(sampled, exact):
     assert (found.standard_error[:, 3, DOWN] < 0.04).all()
 
 
-@pytest.mark.parametrize("which", ["sampled", "exact"])
+@pytest.mark.parametrize("which", [pytest.param("sampled", marks=pytest.mark.slow), "exact"])
 def test_variances_are_ordered_as_the_paper_argues(which, request):
     """Every difference is at least 4 standard errors. Level 1e-4 per comparison."""
     found, control = request.getfixturevalue(which)

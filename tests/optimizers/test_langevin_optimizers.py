@@ -226,22 +226,22 @@ def test_zero_variance_without_eps_is_optax_adam():
     np.testing.assert_allclose(got, reference, rtol=1e-4)
 
 
-def test_debiased_drift_is_optax_adam():
+def test_bias_correction_is_optax_adam():
     stream = gradient_stream()
     reference = run_updates(optax.adam(ALPHA, B1, B2, eps=1e-2), stream)
-    got = run_updates(langevin_adam(ALPHA, 0.0, B1, B2, 1e-2, debiased_drift=True), stream, **NOISELESS)
+    got = run_updates(langevin_adam(ALPHA, 0.0, B1, B2, 1e-2, bias_correction=True), stream, **NOISELESS)
     np.testing.assert_allclose(got, reference, rtol=1e-4)
     raw = run_updates(langevin_adam(ALPHA, 0.0, B1, B2, 1e-2), stream, **NOISELESS)
     assert np.abs(raw / reference - 1).max() > 0.1, "this ε must tell the two forms apart"
 
 
-def test_debiased_drift_leaves_the_noise_alone():
+def test_bias_correction_leaves_the_noise_alone():
     """Noise keeps raw v and α_k when the drift is debiased; within 3%, level 1e-10."""
     g = jnp.full(100_000, 0.05)
 
     @jax.jit
     def update(variance):
-        optimizer = langevin_adam(ALPHA, variance, B1, B2, EPS, debiased_drift=True)
+        optimizer = langevin_adam(ALPHA, variance, B1, B2, EPS, bias_correction=True)
         return optimizer.update(g, optimizer.init(g), key=key(2), num_data=NUM_DATA)[0]
 
     v = (1 - B2) * 0.05**2
@@ -254,7 +254,7 @@ def noiseless_runs(jitted, debiased):
     stream = gradient_stream(steps=20)
 
     def run(variance, num_data):
-        optimizer = langevin_adam(ALPHA, variance, B1, B2, EPS, debiased_drift=debiased)
+        optimizer = langevin_adam(ALPHA, variance, B1, B2, EPS, bias_correction=debiased)
         step = jax.jit(optimizer.update) if jitted else optimizer.update
         state, updates = optimizer.init(jnp.asarray(stream[0])), []
         for i, g in enumerate(stream):
@@ -272,7 +272,7 @@ def test_noiseless_adam_is_the_drift_of_the_noisy_one_bit_for_bit(jitted):
     assert_same_bits(plain, zero_array)
 
 
-def test_noiseless_debiased_drift_is_that_of_the_noisy_one():
+def test_noiseless_bias_correction_is_that_of_the_noisy_one():
     """To a few units in the last place: the compiler may fuse the two programs differently."""
     plain, endless_data, zero_array = noiseless_runs(jitted=True, debiased=True)
     for other in (endless_data, zero_array):

@@ -6,9 +6,10 @@ from html.parser import HTMLParser
 import numpy as np
 import pytest
 
-from langevin_dqn.report import durations, page, settings
-from langevin_dqn.report.maps import Maps
-from langevin_dqn.report.verdicts import told
+from langevin_dqn.plots.maps import Maps
+from langevin_dqn.report import page, settings
+from langevin_dqn.report.durations import format_duration
+from langevin_dqn.report.verdicts import format_verdict
 
 VOID = {"meta", "link", "img", "input", "br", "hr", "rect"}
 
@@ -78,12 +79,12 @@ def test_nothing_comes_from_elsewhere(html, outline):
 
 def test_every_figure_is_there_with_its_claims_and_runs(outline, every_report):
     sections = {attributes.get("id") for attributes in outline.all("section")}
-    assert sections >= {report.figure.id for report in every_report} | {"fig5"}
+    assert sections >= {report.figure.id for report in every_report}
     for report in every_report:
         expected = [report.figure.title, report.figure.note]
         expected += [report.protocol, page.presets(report)] if report.results else []
         for claim, finding in report.findings:
-            expected += [claim.words, f"{told(finding.verdict)}", finding.words, finding.test]
+            expected += [claim.words, format_verdict(finding.verdict), finding.words, finding.test]
         for words in expected:
             assert " ".join(words.split()) in outline.text, words
     assert "No runs of this figure yet" in outline.text
@@ -124,7 +125,7 @@ def test_settings_are_those_of_the_runs(every_report):
         ("paper", ("1", False)),
         ("released", ("0.99", True)),
     }
-    decaying = first.columns.index(("DQN", "paper", "fig2"))
+    decaying = first.columns.index(("DQN", "paper", "Figure 2"))
     assert rows["epsilon"][decaying] == ("0.5", True)
     assert rows["updates_per_step"][decaying].text == "1, 5"
 
@@ -145,11 +146,11 @@ def test_maps_keep_what_cannot_be_reached_apart(made_up_maps):
 )
 def test_maps_that_do_not_fit_are_refused(episodes, values):
     with pytest.raises(ValueError, match="one grid per episode"):
-        Maps(episodes, values)
+        Maps(episodes, values, title="Uncertainty", quantity="standard deviation")
 
 
 @pytest.mark.parametrize(
     ("seconds", "words"), [(0, "0 s"), (89, "89 s"), (90, "1.5 min"), (5399, "90.0 min"), (5400, "1.5 h")]
 )
 def test_durations(seconds, words):
-    assert durations.told(seconds) == words
+    assert format_duration(seconds) == words

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from langevin_dqn.environments.bsuite.sweeps import SWEEPS, logged_episodes, split_id
-from langevin_dqn.results import Result
+from langevin_dqn.runs.result import Result
 
 if TYPE_CHECKING:
     import polars as pl

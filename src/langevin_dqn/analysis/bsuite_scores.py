@@ -28,27 +28,29 @@ from langevin_dqn.errors import unknown
 if TYPE_CHECKING:
     import polars as pl
 
-#: A deep sea counts as solved once fewer than this share of episodes was bad: the paper's
+#: Deep Sea counts as solved once fewer than this share of episodes was bad: the paper's
 #: threshold, and bsuite's up to version 0.3.5. Since 0.3.6 bsuite uses 0.9.
 SOLVED_SHARE = 0.8
 
-#: Episodes of grace that a deep sea gives on top of 2^size, about what dithering needs.
+#: Episodes that Deep Sea allows in addition to 2^size, about what dithering needs.
 FORGIVENESS = 100
 
 Score = Callable[..., float]
 
 
-def score(experiment: str, logs: "pl.DataFrame", *, episodes: int | None = None, solved_share: float = SOLVED_SHARE):
+def score(
+    experiment: str, logs: "pl.DataFrame", *, episodes: int | None = None, solved_share: float = SOLVED_SHARE
+) -> float:
     """Score one agent on one experiment.
 
     Args:
         experiment: bsuite's name for it, as ``catch_noise``.
         logs: what the agent logged, for any of the experiment's settings, one run each.
         episodes: how many episodes make a finished run; bsuite's number by default.
-        solved_share: for the two deep seas, the share of bad episodes below which a sea is solved.
+        solved_share: for the two Deep Sea experiments, the share of bad episodes below which a size is solved.
 
     Returns:
-        A number from 0 to 1; NaN where the logs do not reach far enough to tell.
+        A number from 0 to 1; NaN where the logs are too short.
     """
     if experiment not in _SCORES:
         raise unknown("experiment", experiment, _SCORES)
@@ -136,7 +138,7 @@ def _share_below(logs, episodes: int, *, column: str, threshold: float) -> float
 
 
 def _memory(logs, episodes: int, *, column: str) -> float:
-    """Wrong answers beside the half that a guess gets wrong."""
+    """Wrong answers, relative to the half that a guess gets wrong."""
     logs = logs.with_columns(total_regret=(_col("episode") - _col("total_perfect")) / 0.5)
     return _share_below(logs, episodes, column=column, threshold=0.75)
 
@@ -144,7 +146,7 @@ def _memory(logs, episodes: int, *, column: str) -> float:
 def _deep_sea(logs, episodes: int, *, solved_share: float, first_episode: int = 1) -> float:
     """Share of sizes solved within 2^size + 100 episodes.
 
-    In the wind a few good episodes may be luck, so the stochastic sea looks from episode 100 on.
+    With random moves a few good episodes may be luck, so the stochastic experiment counts from episode 100 on.
     """
     logs = logs.filter(_col("episode").is_between(first_episode, episodes))
     if not len(logs):

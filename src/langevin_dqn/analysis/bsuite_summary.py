@@ -35,7 +35,7 @@ def score_agents(
 
     Args:
         logs: as :func:`~langevin_dqn.analysis.bsuite_log.logs_of` makes them, with the columns
-            ``agent`` and ``seed`` beside.
+            ``agent`` and ``seed`` added.
         episodes: how many episodes make a finished run, where that is not bsuite's number.
         solved_share: see :func:`~langevin_dqn.analysis.bsuite_scores.score`.
     """

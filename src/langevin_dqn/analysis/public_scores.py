@@ -1,4 +1,4 @@
-"""bsuite scores that others published, to stand beside ours.
+"""bsuite scores that others published, for comparison.
 
 They are of full runs (all settings, bsuite's episode counts) of agents with other networks
 and settings than these, so they are a yardstick and not a target.

@@ -1,25 +1,25 @@
-"""What the paper says about the uncertainty of the deep sea's states (Section 5, fig5), as numbers.
+"""The uncertainty of the states of Deep Sea through training (Section 5, Figure 5), as numbers.
 
 A state's uncertainty is the sum over actions of the standard deviation of Q over ten
 episodes, each clipped at 50: weights of cells that were never visited have no gradient and
-walk at random, so that their spread says no more than "anything".
+follow a random walk, so that their spread grows without bound.
 """
 
 from dataclasses import dataclass
 
 import numpy as np
 
-from langevin_dqn.results import UncertaintyMaps
+from langevin_dqn.runs.result import UncertaintyMaps
 
 #: "We have clipped the standard deviation values at 50 for better visualization."
 CLIP = 50.0
-#: Rows that count as the top of the sea, and as its bottom.
+#: Rows that count as the top of the grid, and as its bottom.
 EDGE = 3
 
 
 @dataclass(frozen=True)
-class Story:
-    """One seed's uncertainty where the paper looks at it; NaN where there is no such cell or map.
+class UncertaintySummary:
+    """One seed's uncertainty where the paper reports it; NaN where there is no such cell or map.
 
     Attributes:
         early_episode: the map that "early" is about.
@@ -49,12 +49,12 @@ def uncertainty(record: UncertaintyMaps, clip: float = CLIP) -> np.ndarray:
 
 
 def grid(values: np.ndarray, depth: int) -> np.ndarray:
-    """States of a deep sea as rows (time steps) and columns: (..., depth, depth)."""
+    """States of Deep Sea as rows (time steps) and columns: (..., depth, depth)."""
     return values.reshape(*values.shape[:-1], depth, depth)
 
 
 def reachable(depth: int) -> np.ndarray:
-    """The cells a diver can be in: one column further right a step at most."""
+    """The cells an episode can reach: at most one column further right per step."""
     return np.tri(depth, dtype=bool)
 
 
@@ -70,8 +70,8 @@ def learned_map(record: UncertaintyMaps, learning_time: int | None) -> int | Non
     return int(np.argmax(record.episodes >= learning_time))
 
 
-def story(record: UncertaintyMaps, depth: int, learning_time: int | None, early: int = 40) -> Story:
-    """The numbers of one run of a deep sea, from its record alone."""
+def summarise(record: UncertaintyMaps, depth: int, learning_time: int | None, early: int = 40) -> UncertaintySummary:
+    """The numbers of one run of Deep Sea, from its record alone."""
     maps, visited = grid(uncertainty(record), depth), grid(record.visits, depth) > 0
     rows, columns = np.indices((depth, depth))
     top, bottom_left = rows < EDGE, (rows >= depth - EDGE) & (columns < depth // 2)
@@ -80,7 +80,7 @@ def story(record: UncertaintyMaps, depth: int, learning_time: int | None, early:
     before = np.flatnonzero(~has_learned)
     ratios = [_mean(maps[i], visited[i] & top) / _mean(maps[i], visited[i] & bottom_left) for i in before[1:]]
     late = has_learned & (np.cumsum(has_learned) > has_learned.sum() - 5)
-    return Story(
+    return UncertaintySummary(
         early_episode=int(record.episodes[now]),
         early_top=_mean(maps[now], visited[now] & top),
         early_bottom_left=_mean(maps[now], visited[now] & bottom_left),

@@ -4,7 +4,7 @@ import time
 
 import numpy as np
 
-from langevin_dqn import metrics
+from langevin_dqn.runs import metrics
 from langevin_dqn.training import Result, train
 
 

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from langevin_dqn.bench.timing import Contestant
-from langevin_dqn.report.figures import STYLES
+from langevin_dqn.plots.style import STYLES
 
 ENSEMBLE = "ensemble_langevin_dqn"
 FLOOR = "matrix products only"

@@ -1,4 +1,4 @@
-"""``langevin-dqn bsuite``: run agents over bsuite, score them, draw fig9, fig10, fig12 and fig13."""
+"""``langevin-dqn bsuite``: run agents over bsuite, score them, draw the radar and the bars."""
 
 import json
 import os
@@ -15,14 +15,14 @@ from langevin_dqn.errors import UserError
 from langevin_dqn.presets import preset
 
 if TYPE_CHECKING:
-    from langevin_dqn.experiments.bsuite import Protocol
+    from langevin_dqn.paper.bsuite_protocol import Protocol
 
 
 @dataclass
 class Args:
     """Run agents over bsuite's experiments, score them as bsuite does, and draw its radar and bars.
 
-    Runs are kept in a store: the same command again goes on where it stopped.
+    Runs are kept in a store: the same command again continues where it stopped.
     """
 
     agents: str = "dqn,langevin_dqn"
@@ -36,15 +36,15 @@ class Args:
     store: str = "out/bsuite"
     """Folder of runs; radar and bars are written there too, as PNG and PDF."""
     updates_per_step: int | None = None
-    """U, updates for each environment step; the preset's by default. fig9 and fig10 use 5."""
+    """U, updates for each environment step; the preset's by default. The paper's Figures 9 and 10 use 5."""
     preset: str = "paper"
-    """Reading of the paper: paper or released."""
+    """Variant of the paper: paper (its text) or released (the authors' code)."""
     members: int | None = None
     """Models in each ensemble; the preset's by default. Agents without an ensemble stay without."""
     set: Annotated[tuple[str, ...], tyro.conf.UseAppendAction] = ()
     """Any field of every agent's configuration, as field=value."""
     deep_sea_threshold: float = 0.8
-    """Share of bad episodes below which a deep sea is solved: the paper's 0.8, or 0.9 as in bsuite since 0.3.6."""
+    """Share of bad episodes below which Deep Sea is solved: the paper's 0.8, or 0.9 as in bsuite since 0.3.6."""
     mnist_dir: str | None = None
     """Folder with MNIST's training files; by default LANGEVIN_DQN_MNIST names it. Without, MNIST is left out."""
     json: bool = False
@@ -52,9 +52,9 @@ class Args:
     workers: int | None = None
     """Runs at a time; the number of cores by default."""
     runner: str = "threads"
-    """threads of this process, or worker processes, which survive a crash of one of them."""
+    """threads (of this process) or processes (a crash of one does not stop the others)."""
     ray: str | None = None
-    """Run on Ray: local, auto (the cluster this machine belongs to) or host:port."""
+    """Run on Ray: local, auto (this machine's cluster) or host:port."""
 
 
 def parse_agents(args: Args) -> dict[str, tuple[str, dict[str, Any]]]:
@@ -85,12 +85,13 @@ def main(args: Args) -> int:
     agents, seeds = parse_agents(args), parse_seeds(args.seeds)
     check_workers(args.workers)
     if not 0 < args.deep_sea_threshold <= 1:
-        raise UserError(f"--deep-sea-threshold {args.deep_sea_threshold:g} is no share", "use 0.8 or 0.9")
+        message = f"--deep-sea-threshold must be above 0 and at most 1, not {args.deep_sea_threshold:g}"
+        raise UserError(message, "use 0.8 or 0.9")
     from langevin_dqn import machine
 
     machine.prepare()
-    from langevin_dqn.experiments.bsuite import jobs_of, protocol
-    from langevin_dqn.store import Store
+    from langevin_dqn.paper.bsuite_protocol import jobs_of, protocol
+    from langevin_dqn.runs.store import Store
 
     chosen = _leave_out_mnist(args, protocol(args.settings, args.episodes_scale))
     store = Store(args.store)
@@ -113,7 +114,7 @@ def main(args: Args) -> int:
 
 
 def _leave_out_mnist(args: Args, chosen: "Protocol") -> "Protocol":
-    """MNIST cannot be shipped, so a sweep goes on without it; asking for it alone is an error."""
+    """MNIST is not part of the package, so a sweep leaves it out; asking for it alone is an error."""
     from langevin_dqn.environments import make_env
     from langevin_dqn.environments.bsuite import mnist_files
 
@@ -131,7 +132,7 @@ def _leave_out_mnist(args: Args, chosen: "Protocol") -> "Protocol":
 def _run(args: Args, store, jobs: list) -> bool:
     """Run what the store does not have, the longest first; false if a run failed, which leaves nothing to score."""
     from langevin_dqn.cli.sweep import run_missing, runner_of
-    from langevin_dqn.experiments.plan import plan_of
+    from langevin_dqn.paper.plan import plan_of
 
     run = runner_of(args.runner, args.ray, args.workers)
     store.prepare()
@@ -152,7 +153,7 @@ def _summary(args: Args, store, label: str, jobs: list, chosen: "Protocol") -> d
     import polars as pl
 
     from langevin_dqn.analysis import bsuite_log, bsuite_summary
-    from langevin_dqn.experiments.bsuite import pass_of
+    from langevin_dqn.paper.bsuite_protocol import pass_of
 
     results = [store.get(job) for job in jobs]
     logs = pl.concat(
@@ -176,7 +177,7 @@ def _summary(args: Args, store, label: str, jobs: list, chosen: "Protocol") -> d
         "diverged": broken,
         "episodes": {name: chosen.episodes[name] for name in chosen.experiments},
         "seconds": round(sum(result.seconds for result in results), 1),
-        "config": results[0].config.to_dict(),
+        "config": results[0].to_dict()["config"],
     }
 
 
@@ -185,7 +186,7 @@ def _by(table, column: str) -> dict[str, float]:
 
 
 def _draw(args: Args, summaries: list[dict[str, Any]], caption: str) -> None:
-    from langevin_dqn.report import bsuite_figures
+    from langevin_dqn.plots import bsuite as bsuite_figures
 
     scores = {summary["agent"]: summary["scores"] for summary in summaries}
     tags = {summary["agent"]: summary["tags"] for summary in summaries}

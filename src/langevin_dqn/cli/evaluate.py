@@ -103,7 +103,7 @@ def _tables(all_rows: list[dict[str, Any]]) -> None:
     from rich.console import Console
     from rich.table import Table
 
-    from langevin_dqn.report.figures import label
+    from langevin_dqn.plots.style import label
 
     console = Console()
     for agent, env in dict.fromkeys((row["agent"], row["env"]) for row in all_rows):

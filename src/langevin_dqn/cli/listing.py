@@ -20,7 +20,7 @@ def main(args: Args) -> int:
     from langevin_dqn.environments.registry import FACTORIES
     from langevin_dqn.presets import AGENTS, PRESETS, preset
 
-    agents = {agent: {reading: preset(agent, reading).to_dict() for reading in PRESETS} for agent in AGENTS}
+    agents = {agent: {variant: preset(agent, variant).to_dict() for variant in PRESETS} for agent in AGENTS}
     environments = {
         "names": list(FACTORIES),
         "bsuite": {
@@ -37,12 +37,12 @@ def main(args: Args) -> int:
     from rich.table import Table
 
     console = Console()
-    for reading in PRESETS:
-        table = Table("field", *AGENTS, title=f"Agents, {reading} preset")
+    for variant in PRESETS:
+        table = Table("field", *AGENTS, title=f"Agents, {variant} preset")
         for name, default in defaults.items():
-            cells = [_short(agents[agent][reading][name]) for agent in AGENTS]
-            # What every agent leaves at its default is the same for both presets: told once.
-            if reading == PRESETS[0] or set(cells) != {_short(default)}:
+            cells = [_short(agents[agent][variant][name]) for agent in AGENTS]
+            # What every agent leaves at its default is the same for both presets: shown once.
+            if variant == PRESETS[0] or set(cells) != {_short(default)}:
                 table.add_row(name, *cells)
         console.print(table)
     table = Table("name", "settings", "what it is", title="Environments")
@@ -51,9 +51,10 @@ def main(args: Args) -> int:
         table.add_row(name, settings, (factory.__doc__ or "").split("\n")[0])
     table.add_row("gym:CartPole-v1", "", "any Gymnasium environment with a finite number of actions")
     table.add_row("dm:package.module:factory", "", "any dm_env environment with a finite number of actions")
+    table.add_row("jax:package.module:factory", "", "a compiled environment of your own")
     console.print(table)
     total = sum(len(sweep.settings) for sweep in SWEEPS.values())
-    table = Table("ids", "settings", "episodes", "tags", title=f"bsuite's experiments, {total} ids")
+    table = Table("ids", "settings", "episodes", "tags", title=f"bsuite experiments, {total} ids")
     for name, sweep in SWEEPS.items():
         count = len(sweep.settings)
         table.add_row(f"{name}/0 … {count - 1}", str(count), f"{sweep.episodes:,}", ", ".join(sweep.tags))

@@ -17,13 +17,13 @@ from langevin_dqn.ids import imports_code
 #: Each command: the module that has its ``Args`` and ``main(args)``, and a line about it.
 COMMANDS = {
     "run": ("langevin_dqn.cli.run", "train an agent on an environment, over seeds"),
-    "evaluate": ("langevin_dqn.cli.evaluate", "play greedy episodes with agents that run --save wrote"),
+    "evaluate": ("langevin_dqn.cli.evaluate", "measure agents that run --save wrote, without exploration or learning"),
     "bsuite": ("langevin_dqn.cli.bsuite", "run agents over bsuite, score them and draw the radar and bars"),
     "reproduce": ("langevin_dqn.cli.reproduce", "run what the paper's figures need, and draw them"),
-    "status": ("langevin_dqn.cli.status", "tell how far a store is"),
-    "report": ("langevin_dqn.cli.report", "judge the paper's claims by a store of runs, and draw its figures"),
-    "verify": ("langevin_dqn.cli.verify", "check a store: its files, its runs done again, verdicts that were written"),
-    "bench": ("langevin_dqn.cli.bench", "measure updates beside every installed peer"),
+    "status": ("langevin_dqn.cli.status", "show the progress of a store"),
+    "report": ("langevin_dqn.cli.report", "test the paper's claims on a store of runs, and draw its figures"),
+    "verify": ("langevin_dqn.cli.verify", "check a store: intact files, repeated runs, written verdicts"),
+    "bench": ("langevin_dqn.cli.bench", "measure the speed of updates, next to every installed peer"),
     "list": ("langevin_dqn.cli.listing", "list agents, presets, environments and fields"),
 }
 
@@ -38,7 +38,7 @@ def usage() -> str:
             "",
             *lines,
             "",
-            "langevin-dqn COMMAND --help tells a command's options.",
+            "langevin-dqn COMMAND --help shows the options of a command.",
             "Exit codes: 0 done, 1 a claim or check failed, 2 bad usage or bad input.",
         ]
     )

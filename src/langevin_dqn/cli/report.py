@@ -1,4 +1,4 @@
-"""``langevin-dqn report``: what a store of runs says about the paper, as a page, a text or JSON."""
+"""``langevin-dqn report``: verdicts and pictures from a store of runs, as a page, a text or JSON."""
 
 import os
 import sys
@@ -6,26 +6,31 @@ import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
+
+import tyro
 
 from langevin_dqn.errors import UserError
 
 if TYPE_CHECKING:
-    from langevin_dqn.report.summary import FigureReport
-    from langevin_dqn.store import Store
+    from langevin_dqn.paper.figure import FigureReport
+    from langevin_dqn.runs.store import Store
 
 
 @dataclass
 class Args:
-    """Judge the paper's claims by the runs in a store, and draw its figures.
+    """Check the claims of figures against the runs in a store, and draw the figures.
 
     Without --out, --markdown, --figures or --json, the page is written to report.html in the store.
     """
 
     store: str
     """Folder of runs."""
+    figure: Annotated[tuple[str, ...], tyro.conf.UseAppendAction] = ()
+    """Report this figure: fig2, fig7 and so on, all, or python:package.module:figure for one of your own. May be given
+    several times; every figure of the paper by default."""
     scale: str | None = None
-    """quick, standard or paper; by default, figure by figure, the largest of which half is done."""
+    """quick, standard or paper; by default, figure by figure, the largest scale of which half of the runs are done."""
     out: str | None = None
     """Write the page to this .html file."""
     markdown: str | None = None
@@ -38,7 +43,7 @@ class Args:
 
 def main(args: Args) -> int:
     if args.scale is not None:
-        from langevin_dqn.experiments.figure import check_scale
+        from langevin_dqn.paper.jobs import check_scale
 
         check_scale(args.scale)
     for path, suffix in ((args.out, ".html"), (args.markdown, ".md")):
@@ -49,18 +54,20 @@ def main(args: Args) -> int:
     from langevin_dqn import machine
 
     machine.prepare()
-    from langevin_dqn.experiments import figures
+    from langevin_dqn.paper.registry import choose
     from langevin_dqn.report import verdicts
     from langevin_dqn.report.summary import summarise
-    from langevin_dqn.store import Store
+    from langevin_dqn.runs.store import Store
 
+    chosen = choose(args.figure or ("all",))
     store = Store(args.store)
-    reports = summarise(store, figures().values(), args.scale)
+    reports = summarise(store, chosen, args.scale)
     for damaged in store.damaged:
         _say(f"set aside a file that cannot be read: {damaged}")
-    if not any(report.results for report in reports):
-        which = f" of scale {args.scale}" if args.scale else ""
-        raise UserError(f"{args.store} has no runs of any figure{which}", "make some with langevin-dqn reproduce")
+    if not any(report.results for report in reports) and any(report.planned for report in reports):
+        which = " or ".join(args.figure) or "any figure"
+        scale = f" at scale {args.scale}" if args.scale else ""
+        raise UserError(f"{args.store} has no runs of {which}{scale}", "make some with langevin-dqn reproduce")
     if args.json:
         sys.stdout.write(verdicts.as_json_lines(reports))
     if not (args.out or args.markdown or args.figures or args.json):
@@ -84,7 +91,6 @@ def write(
         return
     from langevin_dqn.report import markdown as text
     from langevin_dqn.report import page
-    from langevin_dqn.report.insight_figures import slider
 
     with tempfile.TemporaryDirectory() as scratch:
         folder = Path(figures or scratch)
@@ -92,10 +98,7 @@ def write(
             folder.mkdir(parents=True, exist_ok=True)
             drawn = _draw(reports, folder, ("png", "pdf") if figures else ("png",))
             if out:
-                maps = {report.figure.id: slider(report) for report in reports if report.figure.id == "fig5"}
-                found = {name: found for name, found in maps.items() if found is not None}
-                made_with = page.origins(store, reports)
-                _write_text(Path(out), page.render(reports, drawn, made_with=made_with, maps=found))
+                _write_text(Path(out), page.render(reports, drawn, made_with=page.origins(store, reports)))
             if markdown:
                 home = Path(markdown).absolute().parent
                 links = {name: Path(os.path.relpath(path.absolute(), home)).as_posix() for name, path in drawn.items()}
@@ -108,12 +111,12 @@ def write(
 
 def _draw(reports: Sequence["FigureReport"], folder: Path, suffixes: Sequence[str]) -> dict[str, Path]:
     """By figure, its PNG file."""
-    from langevin_dqn.report import paper_figures
+    from langevin_dqn.report import pictures
 
     drawn = {}
     for report in reports:
         for suffix in suffixes:
-            path = paper_figures.draw(report, folder / f"{report.figure.id}.{suffix}")
+            path = pictures.draw(report, folder / f"{report.figure.id}.{suffix}")
             if path is not None and suffix == "png":
                 drawn[report.figure.id] = path
     return drawn
@@ -130,12 +133,13 @@ def table(reports: Sequence["FigureReport"]) -> None:
     from rich.table import Table
 
     from langevin_dqn.report.markdown import runs
-    from langevin_dqn.report.verdicts import told
+    from langevin_dqn.report.verdicts import format_verdict
 
-    grid = Table("figure", "the paper says", "verdict", "found", "runs", title="Claims of the paper", show_lines=True)
+    grid = Table("figure", "claim", "verdict", "found", "runs", title="Replication results", show_lines=True)
     for report in reports:
         for claim, finding in report.findings:
-            grid.add_row(report.figure.id, claim.words, told(finding.verdict), finding.words, runs(report))
+            verdict = format_verdict(finding.verdict)
+            grid.add_row(report.figure.id, claim.words, verdict, finding.words, runs(report))
     Console().print(grid)
 
 

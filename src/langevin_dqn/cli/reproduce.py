@@ -1,4 +1,4 @@
-"""``langevin-dqn reproduce``: run what the paper's figures need, and draw them."""
+"""``langevin-dqn reproduce``: run what figures need, draw them and check their claims."""
 
 import sys
 from dataclasses import dataclass
@@ -7,20 +7,20 @@ from typing import TYPE_CHECKING
 import tyro
 
 if TYPE_CHECKING:
-    from langevin_dqn.experiments.figure import Figure
-    from langevin_dqn.experiments.plan import Plan
-    from langevin_dqn.store import Store
+    from langevin_dqn.paper.figure import Figure
+    from langevin_dqn.paper.plan import Plan
+    from langevin_dqn.runs.store import Store
 
 
 @dataclass
 class Args:
-    """Run what the paper's figures need, draw them, and check what the paper says of them.
+    """Run what the paper's figures need, draw them, and check the paper's claims about them.
 
-    Runs are kept in a store: the same command again goes on where it stopped.
+    Runs are kept in a store: the same command again continues where it stopped.
     """
 
     figures: tyro.conf.Positional[tuple[str, ...]]
-    """fig2, fig7 and so on, or all."""
+    """fig2, fig7 and so on, or all; python:package.module:figure for one of your own."""
     scale: str = "quick"
     """quick (at most half an hour on two cores for all), standard (about eight hours) or paper (the full protocol)."""
     store: str = "out/paper"
@@ -28,9 +28,9 @@ class Args:
     workers: int | None = None
     """Runs at a time; the number of cores by default."""
     runner: str = "threads"
-    """threads of this process, or worker processes, which survive a crash of one of them."""
+    """threads (of this process) or processes (a crash of one does not stop the others)."""
     ray: str | None = None
-    """Run on Ray: local, auto (the cluster this machine belongs to) or host:port."""
+    """Run on Ray: local, auto (this machine's cluster) or host:port."""
     plan: bool = False
     """Only show what would be run."""
 
@@ -43,11 +43,11 @@ def main(args: Args) -> int:
         raise UserError("no figure to reproduce", "name some, such as fig2 fig7, or all")
     machine.prepare()
     from langevin_dqn.cli.sweep import run_missing, runner_of
-    from langevin_dqn.experiments import choose
-    from langevin_dqn.experiments.figure import check_scale
-    from langevin_dqn.experiments.plan import figures_plan
-    from langevin_dqn.runners.job import available_cores
-    from langevin_dqn.store import Store
+    from langevin_dqn.paper.jobs import check_scale
+    from langevin_dqn.paper.plan import figures_plan
+    from langevin_dqn.paper.registry import choose
+    from langevin_dqn.runs.runners.job import available_cores
+    from langevin_dqn.runs.store import Store
 
     figures, scale = choose(args.figures), check_scale(args.scale)
     run = runner_of(args.runner, args.ray, args.workers)
@@ -76,8 +76,8 @@ def _show_plan(figures: "list[Figure]", scale: str, store: "Store", plan: "Plan"
     from rich.console import Console
     from rich.table import Table
 
-    from langevin_dqn.report import durations
-    from langevin_dqn.store import key_of
+    from langevin_dqn.report.durations import format_duration
+    from langevin_dqn.runs.store import key_of
 
     table = Table(title=f"Plan, scale {scale}")
     for name, side in (
@@ -98,14 +98,14 @@ def _show_plan(figures: "list[Figure]", scale: str, store: "Store", plan: "Plan"
             figure.title,
             str(len(keys)),
             str(len(new)),
-            durations.told(sum(plan.seconds[k] for k in new) / workers),
+            format_duration(sum(plan.seconds[k] for k in new) / workers),
         )
     console = Console(stderr=True)
     console.print(table)
     total = sum(plan.seconds.values()) / workers
     done = len(plan.jobs) - len(plan.missing)
     console.print(
-        f"{len(plan.jobs)} distinct runs, {done} of them in {store.folder}; at most {durations.told(total)} "
+        f"{len(plan.jobs)} distinct runs, {done} of them in {store.folder}; at most {format_duration(total)} "
         f"with {workers} at a time, less where runs learn early",
         highlight=False,
         soft_wrap=True,

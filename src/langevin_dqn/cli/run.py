@@ -21,7 +21,7 @@ DEFAULT_EPISODES = 1000
 
 @dataclass
 class Args:
-    """Train an agent on an environment, once per seed, and say how fast it learned."""
+    """Train an agent on an environment, once per seed, and report how fast it learned."""
 
     agent: str
     """dqn, langevin_dqn, boot_dqn or ensemble_langevin_dqn, or one of your own: python:package.module:factory."""
@@ -51,13 +51,13 @@ class Args:
     plot: str | None = None
     """Write the learning curves to this .png, .pdf or .svg file."""
     record: str | None = None
-    """q: keep how uncertain Q is of every state, for --json and --maps; for environments observed as an index."""
+    """q: record the uncertainty of Q at every state, for --json and --maps; for environments observed as an index."""
     maps: str | None = None
-    """Write maps of what --record q kept of the first seed to this .png, .pdf or .svg file, or a film to a .gif."""
+    """Write the first seed's maps (--record q) to this .png, .pdf or .svg file, or an animation to a .gif."""
     mnist_dir: str | None = None
     """Folder with MNIST's training files, for the mnist environments; by default LANGEVIN_DQN_MNIST names it."""
     bsuite_csv: str | None = None
-    """Write each seed's log to this folder as bsuite would have; several seeds get a folder each."""
+    """Write each seed's log to this folder in bsuite's format; several seeds get a folder each."""
     save: str | None = None
     """Write each seed's trained agent to this folder, as seed_0.npz and so on, for evaluate."""
     overwrite: bool = False
@@ -122,7 +122,7 @@ def _make_way(files: list[Path], overwrite: bool) -> None:
     """Find out before anything runs whether the files can be written after it."""
     for path in files:
         if path.exists() and not overwrite:
-            raise UserError(f"{path} is there already", "name another folder, or replace it with --overwrite")
+            raise UserError(f"{path} exists already", "name another folder, or add --overwrite")
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
             with tempfile.TemporaryFile(dir=path.parent):
@@ -134,11 +134,11 @@ def _make_way(files: list[Path], overwrite: bool) -> None:
 def check_maps(args: Args, environment: Any) -> None:
     """Refuse a record that would go nowhere and maps that could not be drawn, before anything runs."""
     if args.record is None and args.maps is not None:
-        raise UserError("--maps draws what --record keeps", "add --record q")
+        raise UserError("--maps needs --record", "add --record q")
     if args.record is not None and args.maps is None and not args.json:
-        raise UserError("--record has nowhere to go", "draw it with --maps maps.png, or print it with --json")
+        raise UserError("--record needs an output", "add --maps maps.png or --json")
     if args.maps is not None:
-        from langevin_dqn.report import uncertainty
+        from langevin_dqn.plots import uncertainty
 
         uncertainty.check(args.maps, args.env, environment)
 
@@ -158,8 +158,9 @@ def main(args: Args) -> int:
     from langevin_dqn.environments import HostEnvironment, make_env
     from langevin_dqn.environments.bsuite import mnist_files
     from langevin_dqn.environments.registry import bsuite_episodes
-    from langevin_dqn.report import figures
-    from langevin_dqn.runners import Job, run_jobs
+    from langevin_dqn.plots.learning_curves import learning_curves
+    from langevin_dqn.plots.style import check_path
+    from langevin_dqn.runs.runners import Job, run_jobs
     from langevin_dqn.training import DEFAULT_EPISODES
 
     if args.mnist_dir is not None:
@@ -174,7 +175,7 @@ def main(args: Args) -> int:
             "use --episodes or --steps instead of --stop-when-solved",
         )
     if args.plot:
-        figures.check_path(args.plot)
+        check_path(args.plot)
     check_maps(args, environment)
     folders, agents = csv_folders(args, seeds), agent_files(args, seeds)
     by_default = None if args.steps else bsuite_episodes(args.env) or DEFAULT_EPISODES
@@ -225,15 +226,15 @@ def main(args: Args) -> int:
         over = "1 seed" if len(seeds) == 1 else f"{len(seeds)} seeds ({shown})"
         caption = f"{args.env}, {args.preset} preset, {over}"
         if all("regret" in r.measures and r.episodes == ordered[0].episodes for r in ordered):
-            from langevin_dqn.report.bandit_figures import regret_curves
+            from langevin_dqn.plots.bandit_regret import regret_curves
 
             caption = caption.replace(shown, "mean, standard error as a band")
             path = regret_curves({"": {args.agent: [r.measures["regret"] for r in ordered]}}, args.plot, caption)
         else:
-            path = figures.learning_curves({args.agent: ordered}, args.plot, caption)
+            path = learning_curves({args.agent: ordered}, args.plot, caption)
         print(f"wrote {path}", file=sys.stderr)
     if args.maps:
-        from langevin_dqn.report import uncertainty
+        from langevin_dqn.plots import uncertainty
 
         print(f"wrote {uncertainty.draw(ordered[0], args.maps)}", file=sys.stderr)
     return 0

@@ -1,4 +1,4 @@
-"""``langevin-dqn status``: how far a store is, from another terminal."""
+"""``langevin-dqn status``: show progress, also from another terminal."""
 
 import json
 from dataclasses import asdict, dataclass
@@ -7,7 +7,7 @@ from pathlib import Path
 
 @dataclass
 class Args:
-    """Say which runs of the paper's figures a store has, and what a sweep into it is doing now."""
+    """Show which runs of the paper's figures a store has, and what a sweep into it is doing now."""
 
     store: str = "out/paper"
     """Folder of runs."""
@@ -21,9 +21,10 @@ def main(args: Args) -> int:
     folder = Path(args.store)
     if not folder.is_dir():
         raise UserError(f"there is no store at {folder}", "name the folder that --store named")
-    from langevin_dqn.experiments import figures, progress_file
-    from langevin_dqn.experiments.figure import SCALES
-    from langevin_dqn.store import Store
+    from langevin_dqn.paper.figure import SCALES
+    from langevin_dqn.paper.registry import figures
+    from langevin_dqn.runs import progress_file
+    from langevin_dqn.runs.store import Store
 
     names = Store(folder).names()
     counts = {
@@ -41,7 +42,7 @@ def main(args: Args) -> int:
 
 
 def _count(jobs, names: set[str]) -> list[int]:
-    from langevin_dqn.store import key_of
+    from langevin_dqn.runs.store import key_of
 
     keys = {key_of(job) for job in jobs}
     return [len(keys & names), len(keys)]
@@ -52,8 +53,8 @@ def _print(folder: Path, runs: int, counts: dict[str, dict[str, list[int]]], pro
     from rich.table import Table
 
     from langevin_dqn.cli.sweep import headline
-    from langevin_dqn.experiments.figure import SCALES
-    from langevin_dqn.report import durations
+    from langevin_dqn.paper.figure import SCALES
+    from langevin_dqn.report.durations import format_duration
 
     table = Table(title=f"{folder}: {runs} runs")
     table.add_column("figure")
@@ -72,6 +73,6 @@ def _print(folder: Path, runs: int, counts: dict[str, dict[str, list[int]]], pro
     else:
         how = "ended" if progress.ended else "was cut off"
         console.print(
-            f"the last sweep ({progress.what}) {how} after {durations.told(progress.seconds)}: "
+            f"the last sweep ({progress.what}) {how} after {format_duration(progress.seconds)}: "
             f"{progress.done} runs done"
         )

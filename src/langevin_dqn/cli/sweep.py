@@ -1,4 +1,4 @@
-"""Runs that a store lacks, run and stored, with a live board."""
+"""Run what a store lacks, store it, and show progress."""
 
 import sys
 import threading
@@ -14,14 +14,14 @@ from rich.table import Table
 from langevin_dqn.cli.progress import state_of
 from langevin_dqn.cli.run import check_workers
 from langevin_dqn.errors import UserError
-from langevin_dqn.experiments import progress_file
-from langevin_dqn.experiments.progress_file import Progress, Running
-from langevin_dqn.report import durations
-from langevin_dqn.results import Result
-from langevin_dqn.runners import Failure, Job
-from langevin_dqn.store import Store, key_of
+from langevin_dqn.report.durations import format_duration
+from langevin_dqn.runs import progress_file
+from langevin_dqn.runs.progress_file import Progress, Running
+from langevin_dqn.runs.result import Result
+from langevin_dqn.runs.runners import Failure, Job
+from langevin_dqn.runs.store import Store, key_of
 
-#: Takes jobs and yields what each gave; see ``langevin_dqn.runners``.
+#: Takes jobs and yields what each gave; see ``langevin_dqn.runs.runners``.
 Runner = Callable[..., Iterator[tuple[int, Result | Failure]]]
 
 #: Lines of runs under way, and of runs that ended last, on the board.
@@ -30,7 +30,7 @@ _ROWS = 8
 
 def runner_of(where: str, ray: str | None, workers: int | None) -> Runner:
     """The runner that ``--runner`` and ``--ray`` name."""
-    from langevin_dqn import runners
+    from langevin_dqn.runs import runners
 
     check_workers(workers)
     if ray is not None:
@@ -48,11 +48,11 @@ def run_missing(
     seconds: dict[str, float],
     run: Runner,
     *,
-    stream: TextIO = sys.stderr,
+    stream: TextIO | None = None,
 ) -> list[Failure]:
-    """Run ``missing`` and store each result as it comes; what failed is returned."""
+    """Run ``missing`` and store each result as it comes; what failed is returned. ``stream`` is stderr by default."""
     failures = []
-    with Board(what, missing, seconds, store, stream) as board:
+    with Board(what, missing, seconds, store, stream or sys.stderr) as board:
         for index, outcome in run(missing, board.update):
             if isinstance(outcome, Failure):
                 failures.append(outcome)
@@ -63,10 +63,10 @@ def run_missing(
 
 
 class Board:
-    """Done, running, failed, time left and learning times as they come in.
+    """Progress of a sweep: runs done, running and failed, the time left, and learning times.
 
-    On a terminal it is a picture that moves; elsewhere one line per run that ends. The same is
-    written to the store, for ``langevin-dqn status``.
+    On a terminal it is updated in place; elsewhere there is one line per run that ends. The same is written to
+    the store, for ``langevin-dqn status``.
     """
 
     def __init__(self, what: str, jobs: Sequence[Job], seconds: dict[str, float], store: Store, stream: TextIO):
@@ -106,7 +106,7 @@ class Board:
             self._ended[index] = outcome
             if not self._live:
                 self._console.print(
-                    f"[{len(self._ended)}/{len(self._jobs)}] {_told(outcome)}", soft_wrap=True, markup=False
+                    f"[{len(self._ended)}/{len(self._jobs)}] {_summary(outcome)}", soft_wrap=True, markup=False
                 )
             self._show()
 
@@ -130,7 +130,7 @@ class Board:
         )
 
     def _left(self, elapsed: float) -> float | None:
-        """Runs end sooner than at most; by how much, those that have ended tell."""
+        """Estimated seconds left: runs end sooner than planned, by the ratio seen in those that have ended."""
         if not self._ended:
             return None
         spent = sum(self._seconds[i] for i in self._ended)
@@ -164,25 +164,27 @@ class Board:
 def headline(now: Progress) -> str:
     """A sweep in a line."""
     failed = f", {now.failed} failed" if now.failed else ""
-    left = "" if now.seconds_left is None else f", about {durations.told(now.seconds_left)} left"
-    return f"{now.what}: {now.done} of {now.total} runs done{failed}, {durations.told(now.seconds)} so far{left}"
+    left = "" if now.seconds_left is None else f", about {format_duration(now.seconds_left)} left"
+    return f"{now.what}: {now.done} of {now.total} runs done{failed}, {format_duration(now.seconds)} so far{left}"
 
 
 def name_of(job: Job) -> str:
     """A run in a few words."""
-    changes = job.changes
-    parts = [f"{job.agent}({changes['members']})" if "members" in changes else job.agent, job.env]
-    parts.append(f"U={changes.get('updates_per_step', 1)}")
-    return f"{' '.join(parts)} seed {job.seed}"
+    return _name(job.agent, job.changes.get("members"), job.env, job.changes.get("updates_per_step", 1), job.seed)
 
 
-def _told(outcome: Result | Failure) -> str:
+def _name(agent: str, members: int | None, env: str, updates: int | None, seed: int) -> str:
+    agent = agent if members is None else f"{agent}({members})"
+    return " ".join([agent, env, *([] if updates is None else [f"U={updates}"]), f"seed {seed}"])
+
+
+def _summary(outcome: Result | Failure) -> str:
+    """A run that has ended, in a line."""
     if isinstance(outcome, Failure):
         return f"{name_of(outcome.job)}: {_ended(outcome)}"
-    members, updates = outcome.setting("members"), outcome.setting("updates_per_step")
-    name = outcome.agent if members is None else f"{outcome.agent}({members})"
-    name += f" {outcome.env}" if updates is None else f" {outcome.env} U={updates}"
-    return f"{name} seed {outcome.seed}: {_ended(outcome)}, {outcome.seconds:.1f} s"
+    members, updates = (outcome.setting(name) for name in ("members", "updates_per_step"))
+    name = _name(outcome.agent, members, outcome.env, updates, outcome.seed)
+    return f"{name}: {_ended(outcome)}, {outcome.seconds:.1f} s"
 
 
 def _ended(outcome: Result | Failure) -> str:

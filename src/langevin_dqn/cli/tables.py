@@ -1,4 +1,4 @@
-"""Closing tables for people."""
+"""Tables of results, printed at the end of a command."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -7,8 +7,8 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 
-from langevin_dqn.report.figures import label
-from langevin_dqn.results import Result
+from langevin_dqn.plots.style import label
+from langevin_dqn.runs.result import Result
 
 
 def median_learning_time(results: Sequence[Result]) -> str:
@@ -46,7 +46,7 @@ def seeds_table(results: Sequence[Result]) -> None:
 
 
 def _returns_table(results: Sequence[Result], table: Table) -> None:
-    """Where no best return is known, nobody can say who has learned: the returns speak."""
+    """For environments without a known best return: returns instead of learning times."""
     measured = "regret" in results[0].measures
     third = "regret" if measured else "best return"
     for column in ("seed", "episodes", "steps", "return, last 100", third, "updates", "seconds"):
@@ -71,17 +71,17 @@ def agents_table(groups: Mapping[str, Sequence[Result]], title: str) -> None:
             label(name),
             f"{sum(r.solved for r in results)} of {len(results)}",
             median_learning_time(results),
-            str(results[0].config.updates_per_step),
+            str(results[0].setting("updates_per_step", "")),
             f"{np.mean([r.seconds for r in results]):.1f}",
         )
     Console().print(table)
 
 
 def bsuite_tables(summaries: Sequence[Mapping[str, Any]]) -> None:
-    """Scores per experiment and per tag, a column per agent, others' published ones beside them, to stdout."""
+    """Scores per experiment and per tag, a column per agent, then published ones, to stdout."""
     from langevin_dqn.analysis.bsuite_summary import BY_TYPE, TAGS
     from langevin_dqn.analysis.public_scores import PUBLIC, SOURCE
-    from langevin_dqn.report.bsuite_figures import styles
+    from langevin_dqn.plots.bsuite import styles
 
     console = Console()
     texts = styles(s["agent"] for s in summaries)
@@ -101,7 +101,7 @@ def bsuite_tables(summaries: Sequence[Mapping[str, Any]]) -> None:
             table.add_row(f"mean: {tag}", *[_score(s["tags"].get(tag)) for s in summaries], *[""] * len(shown))
     console.print(table)
     if any(s["unfinished"] for s in summaries):
-        console.print("* some runs stopped before their last episode, and are left out as bsuite leaves them out")
+        console.print("* some runs stopped before their last episode; as in bsuite, they are left out")
     if shown:
         console.print(f"published: {SOURCE}; all settings at bsuite's episode counts", highlight=False)
     for summary in summaries:

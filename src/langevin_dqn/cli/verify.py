@@ -1,32 +1,39 @@
-"""``langevin-dqn verify``: whether a store is what it says it is."""
+"""``langevin-dqn verify``: check a store of runs."""
 
 import sys
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
+
+import tyro
 
 from langevin_dqn.errors import UserError
 
 if TYPE_CHECKING:
-    from langevin_dqn.store import Store
+    from langevin_dqn.runs.store import Store
 
 
 @dataclass
 class Args:
     """Check a store of runs.
 
-    Each file has to be whole and the run its name says. On demand, runs have to come out the same when done again, and
-    verdicts that were written earlier have to follow from the runs.
+    Each file must be intact and match its key. On demand, runs are repeated and must give the same returns, and
+    verdicts that were written earlier must follow from the runs.
     """
 
     store: str
     """Folder of runs."""
     rerun: int = 0
-    """Do this many runs again, shortest first and agents in turn, and compare every return to the bit."""
+    """Repeat this many runs, short ones of many kinds, and compare every return and length to the bit."""
     verdicts: str | None = None
     """A file that report --json or --markdown wrote; its verdicts have to follow from the runs."""
+    figure: Annotated[tuple[str, ...], tyro.conf.UseAppendAction] = ()
+    """The figures of that file, as report was given them; every figure of the paper by default."""
     workers: int | None = None
     """Runs at a time; the number of cores by default."""
+    trust: Annotated[tuple[str, ...], tyro.conf.UseAppendAction] = ()
+    """An agent, environment or network whose id imports code, as in python:package.module:factory: --rerun repeats
+    runs of it. Without this, ids in a store import nothing. May be given several times."""
 
 
 def main(args: Args) -> int:
@@ -34,21 +41,21 @@ def main(args: Args) -> int:
 
     check_workers(args.workers)
     if args.rerun < 0:
-        raise UserError(f"--rerun {args.rerun} is no number of runs", "use 0 or more")
+        raise UserError(f"--rerun must be at least 0, not {args.rerun}", "use 0 or more")
     if not Path(args.store).exists():
         raise UserError(f"there is no store at {args.store}", "name the folder that --store of reproduce named")
     from langevin_dqn import machine
 
     machine.prepare()
-    from langevin_dqn.store import Store
+    from langevin_dqn.runs.store import Store
 
     store = Store(args.store)
     rows = store.load().to_dicts()
     complaints = _misnamed(store, rows)
     if args.rerun:
-        complaints += _different(store, rows, args.rerun, args.workers)
+        complaints += _different(store, rows, args)
     if args.verdicts:
-        complaints += _contradicted(store, args.verdicts)
+        complaints += _contradicted(store, args.verdicts, args.figure)
     for complaint in complaints:
         print(complaint)
     print(f"{args.store}: {f'{len(complaints)} checks failed' if complaints else 'nothing is wrong'}")
@@ -56,49 +63,74 @@ def main(args: Args) -> int:
 
 
 def _misnamed(store: "Store", rows: list[dict[str, Any]]) -> list[str]:
-    """Files that cannot be read, or that are not the run their name says."""
-    from langevin_dqn.experiments.stored_jobs import job_of
+    """Files that cannot be read, or that do not match their keys."""
+    from langevin_dqn.runs.stored_jobs import job_of
 
     complaints = [f"cannot be read, set aside: {path}" for path in store.damaged]
     if not rows and not complaints:
         raise UserError(f"{store.folder} has no runs", "make some with langevin-dqn reproduce")
     strangers = [row["key"] for row in rows if job_of(row) is None]
-    complaints += [f"what {key}.parquet holds is not the run that its name says" for key in strangers]
-    _say(f"{len(rows)} files read, {len(rows) - len(strangers)} are the runs their names say")
+    complaints += [f"{key}.parquet does not match its key" for key in strangers]
+    _say(f"{len(rows)} files read, {len(rows) - len(strangers)} match their keys")
     return complaints
 
 
-def _different(store: "Store", rows: list[dict[str, Any]], count: int, workers: int | None) -> list[str]:
-    """Runs whose returns or lengths differ when they are done again."""
+def _different(store: "Store", rows: list[dict[str, Any]], args: Args) -> list[str]:
+    """Runs whose returns or lengths differ when they are repeated."""
     import numpy as np
 
-    from langevin_dqn.experiments.stored_jobs import sample
-    from langevin_dqn.runners import run_jobs
+    from langevin_dqn.runs.runners import run_jobs
+    from langevin_dqn.runs.stored_jobs import job_of, learner_of, sample
 
-    jobs = sample(rows, count)
+    chosen = sample(_allowed(rows, args.trust), args.rerun)
+    jobs = [job for row in chosen if (job := job_of(row))]
+    lazy = sum(learner_of(row) == "lazy" for row in chosen)
+    _say(f"{len(jobs)} runs to repeat, {lazy} of them with lazy rows")
     complaints = []
-    for index, again in run_jobs(jobs, workers=workers):
+    for index, again in run_jobs(jobs, workers=args.workers):
         kept = store.get(jobs[index])
         same = kept is not None and all(
             np.array_equal(getattr(kept, name), getattr(again, name)) for name in ("returns", "lengths")
         )
         _say(f"{'the same' if same else 'DIFFERENT'}: {jobs[index]}, {again.episodes} episodes, {again.seconds:.1f} s")
-        if not same:
-            complaints.append(f"comes out otherwise when run again: {jobs[index]}")
+        if kept is None:
+            complaints.append(f"the agent describes itself otherwise than when it was stored: {jobs[index]}")
+        elif not same:
+            complaints.append(f"other returns when repeated: {jobs[index]}")
     if complaints:
         made = sorted({f"{row['machine']}, Python {row['python']}, JAX {row['jax']}" for row in rows})
         _say(f"the store was made on: {'; '.join(made)}")
-        _say("another processor or version of JAX may round otherwise, which is enough for another run")
+        _say("another processor or version of JAX may round differently, which is enough for another run")
     return complaints
 
 
-def _contradicted(store: "Store", file: str) -> list[str]:
+def _allowed(rows: list[dict[str, Any]], trusted: tuple[str, ...]) -> list[dict[str, Any]]:
+    """The rows whose runs may be repeated: those that import no code but what the user named."""
+    from langevin_dqn.runs.stored_jobs import imports_of, job_of
+
+    allowed, refused = [], set()
+    for row in rows:
+        job = job_of(row)
+        if job is None:
+            continue
+        foreign = set(imports_of(job)) - set(trusted)
+        refused |= foreign
+        if not foreign:
+            allowed.append(row)
+    if refused:
+        names = ", ".join(sorted(refused))
+        _say(f"not repeated, because it would import code: runs of {names}")
+        _say("hint: add --trust ID for each id whose code you trust")
+    return allowed
+
+
+def _contradicted(store: "Store", file: str, named: tuple[str, ...]) -> list[str]:
     """Verdicts in ``file`` that the runs do not bear out."""
-    from langevin_dqn.experiments import figures
+    from langevin_dqn.paper.registry import choose
     from langevin_dqn.report import verdicts
     from langevin_dqn.report.summary import summarise
 
-    different = verdicts.differences(summarise(store, figures().values()), file)
+    different = verdicts.differences(summarise(store, choose(named or ("all",))), file)
     _say(f"the verdicts of {file} {'do not all follow' if different else 'follow'} from the runs")
     return different
 

@@ -14,10 +14,10 @@ from dataclasses import dataclass
 import jax
 import jax.numpy as jnp
 
-from langevin_dqn import metrics
 from langevin_dqn.environments.base import Environment, IndexSpace
 from langevin_dqn.errors import unknown
 from langevin_dqn.pytrees import static
+from langevin_dqn.runs import metrics
 
 PROBES = ("value", "state", "bootstrap", "action", "policy")
 

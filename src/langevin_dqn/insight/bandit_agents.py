@@ -15,7 +15,7 @@ import numpy as np
 from langevin_dqn.environments.bandits.gaussian_bandit import GaussianBandit
 from langevin_dqn.environments.registry import make_env
 from langevin_dqn.errors import UserError
-from langevin_dqn.runners import Job, run_jobs
+from langevin_dqn.runs.runners import Job, run_jobs
 
 #: Learning rate times the largest curvature there can be: the chain's variance is then at most a third too large.
 _STEP = 0.5
@@ -45,7 +45,7 @@ def posterior_settings(bandit: GaussianBandit, updates_per_step: int = 50) -> di
 def agent_regrets(
     agent: str, env_ids: Sequence[str], episodes: int, changes: Sequence[dict[str, Any]], workers: int | None = None
 ) -> np.ndarray:
-    """What each pull of an agent gave away of the best mean, one run per environment: (runs, episodes).
+    """The regret of each pull of an agent, one run per environment: (runs, episodes).
 
     Args:
         agent: a preset's name.
@@ -65,7 +65,7 @@ def agent_regrets(
 def seeds_of(family: str, seeds: int) -> list[str]:
     """Ids of a family of bandits that differ in ``mean_seed`` alone, one per seed."""
     if seeds < 1:
-        raise UserError(f"seeds={seeds} leaves nothing to run", "use at least 1")
+        raise UserError(f"seeds must be at least 1, not {seeds}", "use for instance 20")
     ids = [f"{family}{',' if ':' in family else ':'}mean_seed={seed}" for seed in range(seeds)]
     make_env(ids[0])  # a wrong id is an error before anything starts
     return ids

@@ -1,4 +1,4 @@
-r"""Bandits where the posterior is known: exact Thompson sampling and its rivals, many seeds at once.
+r"""Bandits where the posterior is known: exact Thompson sampling and other rules, many seeds at once.
 
 Rewards are :math:`\phi_a^\top w + N(0, \sigma^2)` with a prior :math:`w \sim N(0, s^2 I)`;
 arms without features have :math:`\phi_a = e_a`. After some pulls :math:`w` is Gaussian with
@@ -62,7 +62,7 @@ def thompson() -> Rule:
 def epsilon_greedy(epsilon: float = 0.1) -> Rule:
     """Pull the arm of the best posterior mean; any arm with chance ε."""
     if not 0 <= epsilon <= 1:
-        raise UserError(f"epsilon={epsilon:g} is no chance", "use a value from 0 to 1")
+        raise UserError(f"epsilon must be between 0 and 1, not {epsilon:g}", "use for instance 0.1")
 
     def rule(key, belief, design, t):
         del t
@@ -77,7 +77,7 @@ def epsilon_greedy(epsilon: float = 0.1) -> Rule:
 def ucb(width: float = 2.0) -> Rule:
     """Pull the arm of the highest bound, mean + sqrt(width · log t) standard deviations; 2 is UCB1's width."""
     if width < 0:
-        raise UserError(f"width={width:g} makes the bound no upper one", "use a value of at least 0")
+        raise UserError(f"width must be at least 0, not {width:g}", "2 is UCB1's width")
 
     def rule(key, belief, design, t):
         solved = jnp.linalg.solve(belief.precision, jnp.column_stack([belief.shift, design.T]))
@@ -88,7 +88,7 @@ def ucb(width: float = 2.0) -> Rule:
 
 
 def regrets(rule: Rule, bandits: Sequence[GaussianBandit], steps: int, seed: int = 0) -> np.ndarray:
-    """What each pull gave away of the best mean, for each of the bandits: (bandits, steps).
+    """The regret of each pull, for each of the bandits: (bandits, steps).
 
     Bandits of one shape run as one program. Cumulative sums over steps are the regret curves.
 
@@ -99,11 +99,11 @@ def regrets(rule: Rule, bandits: Sequence[GaussianBandit], steps: int, seed: int
         seed: everything random follows from it.
     """
     if steps < 1:
-        raise UserError(f"steps={steps} leaves nothing to run", "use at least 1")
+        raise UserError(f"steps must be at least 1, not {steps}", "use for instance 1000")
     if any(not bandit.reward_noise > 0 for bandit in bandits):
-        raise UserError("rewards without noise leave no posterior", "use reward_noise above 0")
+        raise UserError("reward_noise must be above 0: without noise there is no posterior", "use for instance 1")
     if len({bandit.design.shape for bandit in bandits}) != 1:
-        raise UserError("bandits of several shapes", "give bandits with equally many arms and features")
+        raise UserError("the bandits have different shapes", "give bandits with equally many arms and features")
     stacked = jax.tree.map(lambda *leaves: jnp.stack([jnp.asarray(x) for x in leaves]), *bandits)
     keys = jax.random.split(jax.random.key(seed, impl=prng.PRNG), len(bandits))
     return np.asarray(_run(rule, steps, stacked, keys))

@@ -134,14 +134,14 @@ def _starts(params: Any, key: jax.Array, chains: int) -> Any:
 
 
 def whole_number(name: str, value: int, least: int) -> None:
-    """Refuse a setting that is no whole number, or less than ``least``."""
+    """Refuse a setting that is not an integer of at least ``least``."""
     if not (isinstance(value, int | np.integer) and value >= least):
-        raise UserError(f"{name}={value} is out of range", f"use a whole number of at least {least}")
+        raise UserError(f"{name}={value} is out of range", f"use an integer of at least {least}")
 
 
 def _check_step_sizes(sizes: Any) -> None:
     if not (np.all(np.isfinite(sizes)) and np.min(sizes) > 0):
-        raise UserError("a step size is not a number above 0", "use a positive learning rate, or a schedule of them")
+        raise UserError("every step size must be above 0", "use a positive learning rate, or a schedule of them")
 
 
 def _check_finite(finite_steps: np.ndarray, steps: int) -> None:

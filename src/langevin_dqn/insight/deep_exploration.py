@@ -1,11 +1,11 @@
-r"""How long until the treasure: dithering's law, and measured times of agents that explore deeply.
+r"""Episodes until the first success in Deep Sea: dithering, and agents that explore deeply.
 
-A diver who chooses every action at random reaches the chest of a sea of depth N with
+A policy that chooses every action at random reaches the chest at depth N with
 probability :math:`2^{-N}` per episode, so the first success is geometric. Its median is the
 least l with :math:`1 - (1-2^{-N})^l \ge 1/2`, that is :math:`\ln 2 \cdot 2^N \approx 0.69 \cdot 2^N`.
 (The paper's appendix gives :math:`2^N`, which is the mean.) ε-greedy does no better:
 before the first success it has seen nothing but the cost of moving right, so its greedy
-actions go left or anywhere, and what it has learned makes the treasure rarer.
+actions go left or are arbitrary, and what it has learned makes success rarer.
 """
 
 import math
@@ -13,23 +13,23 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from langevin_dqn import metrics
 from langevin_dqn.errors import unknown
 from langevin_dqn.insight import rlsvi
-from langevin_dqn.results import Result
-from langevin_dqn.runners import Job, run_jobs
+from langevin_dqn.runs import metrics
+from langevin_dqn.runs.result import Result
+from langevin_dqn.runs.runners import Job, run_jobs
 
-#: Every run ends here, at the latest (fig2).
+#: Every run ends here, at the latest (Figure 2).
 BUDGET = 5000
 
 
 def geometric_quantile(depth: int, share: float) -> int:
-    """The least episode by which a random diver has succeeded with probability ``share``."""
+    """The least episode by which a random policy has succeeded with probability ``share``."""
     return math.ceil(math.log1p(-share) / math.log1p(-(2.0**-depth)))
 
 
 def geometric_median(depth: int) -> int:
-    """The median first success of a random diver: about 0.69·2^N."""
+    """The median first success of a random policy: about 0.69·2^N."""
     return geometric_quantile(depth, 0.5)
 
 

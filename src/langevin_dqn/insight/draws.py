@@ -38,7 +38,7 @@ class Draws:
         return np.cov(draws.reshape(-1, draws.shape[-1]), rowvar=False, ddof=0).reshape(draws.shape[-1], -1)
 
     def effective_sample_size(self) -> Any:
-        """How many independent draws tell as much about each parameter's mean (ArviZ's bulk value), as a tree."""
+        """How many independent draws are worth as much for each parameter's mean (ArviZ's bulk ESS), as a tree."""
         return self._diagnose(_arviz().ess)
 
     def r_hat(self) -> Any:

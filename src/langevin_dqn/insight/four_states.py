@@ -1,4 +1,4 @@
-r"""The four states of Section 5 (fig4): how uncertainty about one pair spreads to earlier ones.
+r"""The four states of Section 5 (Figure 4): how uncertainty about one pair spreads to earlier ones.
 
 The paper says: states 1 to 4, actions up and down, H = 6; :math:`|D_{4,down}| = 1` and much
 data about every other pair; at h = 4 only (3, down) and (4, up), of the pairs with much

@@ -110,7 +110,7 @@ def sample_posterior(
             )
     if not noise_variance > 0:
         raise UserError(
-            f"noise_variance={noise_variance} leaves nothing to sample",
+            f"noise_variance={noise_variance} does not sample a posterior",
             "use the variance of the noise in the data, or 1 where the loss is a negative log-likelihood",
         )
     data = jax.tree.map(jnp.asarray, data)

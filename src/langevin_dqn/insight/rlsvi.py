@@ -1,23 +1,23 @@
-r"""Tabular RLSVI in the deep sea: what an exact posterior sample per episode achieves.
+r"""Tabular RLSVI in Deep Sea: what an exact posterior sample per episode achieves.
 
 Randomized least-squares value iteration (Osband et al., 2017) is the ideal that Langevin DQN
 approaches with gradient steps. Each cell and action has the prior :math:`N(0, s_0^2)`, and a
 target :math:`y = r + \max_{a'} \tilde Q(x', a')` is taken as its value plus :math:`N(0, \sigma_w^2)`.
-Before each episode, from the last row of the sea to the first, every cell draws
+Before each episode, from the last row of the grid to the first, every cell draws
 
 .. math:: \tilde Q(x,a) \sim N\!\Big(\frac{n y/\sigma_w^2}{1/s_0^2 + n/\sigma_w^2},\
    \frac{1}{1/s_0^2 + n/\sigma_w^2}\Big)
 
-with n the visits so far; the sea is deterministic, so the n targets of a cell are equal. The
-episode is greedy for that draw. A row of the sea is a period, so a cell has a period of its own.
+with n the visits so far; Deep Sea is deterministic, so the n targets of a cell are equal. The
+episode is greedy for that draw. A row is a period, so a cell has a period of its own.
 """
 
 from dataclasses import dataclass
 
 import numpy as np
 
-from langevin_dqn import metrics
 from langevin_dqn.errors import UserError
+from langevin_dqn.runs import metrics
 
 LEFT, RIGHT = 0, 1
 
@@ -65,7 +65,7 @@ class Rlsvi:
         return q
 
 
-def dive(q: np.ndarray, visits: np.ndarray) -> np.ndarray:
+def greedy_episode(q: np.ndarray, visits: np.ndarray) -> np.ndarray:
     """One greedy episode per seed: its return. Counts the visits in place."""
     seeds, depth = q.shape[:2]
     every = np.arange(seeds)
@@ -86,11 +86,11 @@ def run(
     """Returns of each seed, up to the episode in which it had learned.
 
     RLSVI treats both actions of a cell alike, so which of them means right does not matter,
-    and the sea's action mapping is left out.
+    and the action mapping is left out.
     """
     for name, value, least in (("depth", depth, 2), ("seeds", seeds, 1), ("episodes", episodes, 1)):
         if value < least:
-            raise UserError(f"{name}={value} leaves nothing to run", f"use at least {least}")
+            raise UserError(f"{name} must be at least {least}, not {value}", f"use {name}={least} or more")
     model = model or Rlsvi()
     rng = np.random.default_rng((seed, depth))
     visits = np.zeros((seeds, depth, depth, 2))
@@ -98,7 +98,7 @@ def run(
     running = np.arange(seeds)
     for episode in range(1, episodes + 1):
         now = visits[running]
-        for index, total in zip(running, dive(model.sample(rng, now), now), strict=True):
+        for index, total in zip(running, greedy_episode(model.sample(rng, now), now), strict=True):
             returns[index].append(total)
         visits[running] = now
         regret = np.array([0.99 * episode - sum(returns[index]) for index in running])

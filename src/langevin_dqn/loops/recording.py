@@ -19,7 +19,7 @@ from langevin_dqn.environments import Environment, HostEnvironment
 from langevin_dqn.environments.base import IndexSpace, Space
 from langevin_dqn.errors import UserError, unknown
 from langevin_dqn.pytrees import apply_if
-from langevin_dqn.results import UncertaintyMaps
+from langevin_dqn.runs.result import UncertaintyMaps
 
 #: What can be recorded.
 RECORDS = ("q",)

@@ -4,7 +4,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from langevin_dqn.results import UncertaintyMaps
+from langevin_dqn.runs.result import UncertaintyMaps
 
 
 class Snapshot(NamedTuple):

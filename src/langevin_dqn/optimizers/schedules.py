@@ -40,8 +40,8 @@ def polynomial_decay(scale: float, offset: float = 1.0, power: float = 1 / 3) ->
     Example:
         >>> import langevin_dqn
         >>> step_size = langevin_dqn.polynomial_decay(0.8, offset=1.0, power=0.5)
-        >>> [round(float(step_size(k)), 2) for k in (0, 3, 15)]
-        [0.8, 0.4, 0.2]
+        >>> tuple(round(float(step_size(k)), 2) for k in (0, 3, 15))
+        (0.8, 0.4, 0.2)
 
     References:
         Welling and Teh, *Bayesian learning via stochastic gradient Langevin dynamics*, 2011.

@@ -1,1 +1,1 @@
-"""Tables and pictures of results."""
+"""The report: verdicts on claims, pictures, a page and a text."""

@@ -1,11 +1,11 @@
-"""Time spans as people say them."""
+"""Durations as text."""
 
 
-def told(seconds: float) -> str:
-    """About how long, in the unit a person would choose.
+def format_duration(seconds: float) -> str:
+    """A duration in seconds, minutes or hours.
 
     Example:
-        >>> told(40), told(150), told(9000)
+        >>> format_duration(40), format_duration(150), format_duration(9000)
         ('40 s', '2.5 min', '2.5 h')
     """
     for size, unit in ((3600, "h"), (60, "min")):

@@ -2,27 +2,28 @@
 
 from collections.abc import Mapping, Sequence
 
-from langevin_dqn.report.paper_figures import caption
-from langevin_dqn.report.summary import FigureReport
-from langevin_dqn.report.verdicts import told
+from langevin_dqn.paper.figure import FigureReport
+from langevin_dqn.report.pictures import caption
+from langevin_dqn.report.verdicts import format_verdict
 
 
 def document(reports: Sequence[FigureReport], pictures: Mapping[str, str] | None = None) -> str:
     """A table of claims, then the figures.
 
     Args:
-        reports: what the runs say.
+        reports: what the runs show.
         pictures: by figure, where its picture is, as a link from where the text will be.
     """
-    lines = ["# What the runs say about the paper", ""]
-    lines += ["| figure | the paper says | verdict | found | test | runs |", "|---|---|---|---|---|---|"]
+    lines = ["# Replication results", ""]
+    lines += ["| figure | claim | verdict | found | test | runs |", "|---|---|---|---|---|---|"]
     for report in reports:
         for claim, finding in report.findings:
-            cells = [report.figure.id, claim.words, told(finding.verdict), finding.words, finding.test, runs(report)]
+            verdict = format_verdict(finding.verdict)
+            cells = [report.figure.id, claim.words, verdict, finding.words, finding.test, runs(report)]
             lines.append(f"| {' | '.join(_cell(cell) for cell in cells)} |")
     for report in reports:
         if report.figure.id in (pictures or {}):
-            title = f"{report.figure.id}: {report.figure.title}"
+            title = f"{report.figure.label}: {report.figure.title}"
             lines += ["", f"**{title}**", "", f"![{title}]({(pictures or {})[report.figure.id]})"]
             lines += [
                 "",

@@ -6,22 +6,21 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from langevin_dqn.experiments.claims import LEVEL
-from langevin_dqn.report import durations, settings
-from langevin_dqn.report.maps import Maps, color
+from langevin_dqn.paper.claims import LEVEL
+from langevin_dqn.paper.figure import FigureReport
+from langevin_dqn.plots.maps import Maps, color
+from langevin_dqn.report import settings
+from langevin_dqn.report.durations import format_duration
 from langevin_dqn.report.markdown import runs
-from langevin_dqn.report.paper_figures import alt, presets
-from langevin_dqn.report.summary import FigureReport
+from langevin_dqn.report.pictures import alt_text, presets
 from langevin_dqn.report.verdicts import SYMBOLS
-from langevin_dqn.store import Store
+from langevin_dqn.runs.store import Store
 
 
 class Section(NamedTuple):
     """A figure on the page."""
 
-    id: str
-    title: str
-    report: FigureReport | None
+    report: FigureReport
     picture: str | None
     maps: Maps | None
 
@@ -31,15 +30,13 @@ def render(
     pictures: Mapping[str, Path],
     *,
     made_with: Sequence[Mapping[str, Any]] = (),
-    maps: Mapping[str, Maps] | None = None,
 ) -> str:
     """The page.
 
     Args:
-        reports: what the runs say, figure by figure.
+        reports: what the runs show, figure by figure, in the order of the page.
         pictures: by figure, a PNG file.
         made_with: machines and versions, as :func:`origins` finds them.
-        maps: by figure, maps for a slider to move through.
     """
     import jinja2
 
@@ -50,16 +47,13 @@ def render(
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    by_id = {report.figure.id: report for report in reports}
     sections = [
         Section(
-            name,
-            by_id[name].figure.title if name in by_id else (maps or {})[name].title,
-            by_id.get(name),
-            _inline(pictures[name]) if name in pictures else None,
-            (maps or {}).get(name),
+            report,
+            _inline(pictures[report.figure.id]) if report.figure.id in pictures else None,
+            report.figure.interactive(report) if report.figure.interactive is not None else None,
         )
-        for name in sorted({*by_id, *(maps or {})}, key=lambda name: int(name.removeprefix("fig")))
+        for report in reports
     ]
     verdicts = [finding.verdict for report in reports for _, finding in report.findings]
     return templates.get_template("page.html").render(
@@ -71,10 +65,10 @@ def render(
         tables=settings.tables(reports),
         made_with=made_with,
         seconds=_distinct_seconds(reports),
-        alt=alt,
+        alt_text=alt_text,
         runs=runs,
         presets=presets,
-        duration=durations.told,
+        duration=format_duration,
         scale=[color(i / 10) for i in range(11)],
     )
 

@@ -1,14 +1,14 @@
-"""table1 and table2 as they were run, read off the runs' own configurations."""
+"""Table 1 and Table 2 as they were run, from the runs' own configurations."""
 
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from langevin_dqn.config import FIELD_TYPES
+from langevin_dqn.paper.figure import FigureReport
+from langevin_dqn.plots.style import label
 from langevin_dqn.presets import preset
-from langevin_dqn.report.figures import label
-from langevin_dqn.report.summary import FigureReport
 
-TABLES = {"table1": ("dqn", "langevin_dqn"), "table2": ("boot_dqn", "ensemble_langevin_dqn")}
+TABLES = {"Table 1": ("dqn", "langevin_dqn"), "Table 2": ("boot_dqn", "ensemble_langevin_dqn")}
 
 #: What figures vary.
 _VARIED = ("members", "updates_per_step")
@@ -40,14 +40,14 @@ def _table(name: str, agents: Sequence[str], reports: Sequence[FigureReport]) ->
     for report in reports:
         for result in report.results:
             if result.agent in agents:
-                fixed = tuple(getattr(result.config, field) for field in _FIXED)
+                fixed = tuple(result.setting(field) for field in _FIXED)
                 key = (agents.index(result.agent), result.preset, fixed)
-                figures.setdefault(key, {})[report.figure.id] = None
+                figures.setdefault(key, {})[report.figure.label] = None
                 seen = varied.setdefault(key, {field: set() for field in _VARIED})
                 for field in _VARIED:
-                    seen[field].add(getattr(result.config, field))
+                    seen[field].add(result.setting(field, 1))
     keys = sorted(figures, key=lambda key: key[0])  # figures in their order, as they came
-    columns = [(label(agents[agent]), reading, ", ".join(figures[agent, reading, f])) for agent, reading, f in keys]
+    columns = [(label(agents[key[0]]), key[1], ", ".join(figures[key])) for key in keys]
     rows = [(field, [Cell(_text(sorted(varied[key][field])), False) for key in keys]) for field in _VARIED]
     for place, field in enumerate(_FIXED):
         used = [key[2][place] for key in keys]

@@ -1,56 +1,23 @@
-"""What a store says about the paper: per figure its runs, protocol and findings."""
+"""What the runs of a store show: per figure its runs and the verdict on each of its claims."""
 
-import itertools
 import math
-from collections import Counter
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable
 from typing import Any
 
-from langevin_dqn.environments.bsuite.sweeps import SWEEPS
-from langevin_dqn.experiments.claims import Claim, Finding
-from langevin_dqn.experiments.figure import SCALES, Figure
-from langevin_dqn.results import Result
-from langevin_dqn.runners import Job
-from langevin_dqn.store import Store
-
-
-@dataclass(frozen=True)
-class FigureReport:
-    """A figure as far as a store has its runs.
-
-    Attributes:
-        figure: what it is about.
-        scale: the scale whose runs were looked at.
-        results: its runs that are in the store.
-        planned: how many runs the scale has.
-        findings: the verdict on each of its claims.
-    """
-
-    figure: Figure
-    scale: str
-    results: tuple[Result, ...]
-    planned: int
-    findings: tuple[tuple[Claim, Finding], ...]
-
-    @property
-    def seconds(self) -> float:
-        """Run time, summed over runs."""
-        return sum(result.seconds for result in self.results)
-
-    @property
-    def protocol(self) -> str:
-        """What was run, in a line."""
-        return protocol_of(self.results, max((job.episodes or 0 for job in self.figure.jobs[self.scale]), default=None))
+from langevin_dqn.paper.figure import Figure, FigureReport
+from langevin_dqn.paper.jobs import SCALES
+from langevin_dqn.runs.result import Result
+from langevin_dqn.runs.runners import Job
+from langevin_dqn.runs.store import Store
 
 
 def summarise(store: Store, figures: Iterable[Figure], scale: str | None = None) -> list[FigureReport]:
-    """Look at the runs of ``figures`` in ``store``.
+    """Check the claims of ``figures`` against the runs in ``store``.
 
     Args:
         store: where the runs are.
         figures: which figures.
-        scale: whose runs to look at. By default, figure by figure, the largest scale of which
+        scale: whose runs to use. By default, figure by figure, the largest scale of which
             at least half of the runs are done or, where there is none, the one with the largest share.
     """
     cache: dict[str, Result | None] = {}
@@ -101,52 +68,3 @@ def _plain(value: Any) -> Any:
     if isinstance(value, list | tuple):
         return [_plain(inner) for inner in value]
     return None if isinstance(value, float) and not math.isfinite(value) else value
-
-
-def protocol_of(results: Sequence[Result], budget: int | None = None) -> str:
-    """Environments, update counts, members, seeds and episodes of some runs.
-
-    Args:
-        results: the runs.
-        budget: episodes that each could have had; by default those of the longest.
-    """
-    if not results:
-        return "no runs"
-    environments = sorted({result.env for result in results})
-    parts = [_environments(environments)]
-    for name, one, several in (
-        ("updates_per_step", "update per step", "updates per step"),
-        ("members", "member", "members"),
-    ):
-        values = sorted({getattr(result.config, name) for result in results})
-        parts.append(f"{_list(values)} {one if values == [1] else several}")
-    if environments[0].startswith("deep_sea:"):
-        parts.append(_seeds(results))
-    most = budget or max(result.episodes for result in results)
-    parts.append(f"at most {most:,} episodes")
-    return ", ".join(parts)
-
-
-def _seeds(results: Sequence[Result]) -> str:
-    """``3 to 5 seeds`` when some settings have more than others."""
-    counts = Counter(
-        (run.agent, run.preset, run.env, run.config.updates_per_step, run.config.members) for run in results
-    ).values()
-    few, many = min(counts), max(counts)
-    return f"{few} to {many} seeds" if few < many else f"{many} seed{'s' if many > 1 else ''}"
-
-
-def _environments(names: Sequence[str]) -> str:
-    if all(name.startswith("deep_sea:depth=") for name in names):
-        depths = sorted(int(name.removeprefix("deep_sea:depth=")) for name in names)
-        return f"deep sea of depth {_list(depths)}"
-    settings = sum(len(sweep.settings) for sweep in SWEEPS.values())
-    return f"{len(names)} of bsuite's {settings} settings"
-
-
-def _list(values: Sequence[int]) -> str:
-    """``1, 5 and 25``; a long even range by its ends."""
-    if len(values) > 3 and len({b - a for a, b in itertools.pairwise(values)}) == 1:
-        return f"{values[0]} to {values[-1]} in steps of {values[1] - values[0]}"
-    words = [str(value) for value in values]
-    return " and ".join([", ".join(words[:-1]), words[-1]] if len(words) > 1 else words)

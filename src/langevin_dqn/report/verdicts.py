@@ -1,4 +1,4 @@
-"""Verdicts as people read them, as files keep them, and whether a file still says what the runs say."""
+"""Verdicts as people read them, as files keep them, and whether a file still agrees with the runs."""
 
 import json
 import re
@@ -6,17 +6,21 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from langevin_dqn.errors import UserError
-from langevin_dqn.experiments.claims import FAILS, HOLDS, UNDECIDED, Verdict
-from langevin_dqn.report.summary import FigureReport, to_dicts
+from langevin_dqn.paper.claims import FAILS, HOLDS, INCONCLUSIVE, Verdict
+from langevin_dqn.paper.figure import ID, FigureReport
+from langevin_dqn.report.summary import to_dicts
 
-#: Shapes beside the words, so that no verdict hangs on a colour.
-SYMBOLS: dict[Verdict, str] = {HOLDS: "✓", FAILS: "✗", UNDECIDED: "?"}
+#: A symbol for each verdict, so that none depends on a colour.
+SYMBOLS: dict[Verdict, str] = {HOLDS: "✓", FAILS: "✗", INCONCLUSIVE: "?"}
 
-#: By figure, and by the claim's name or words.
+#: Words that earlier versions wrote.
+_FORMER: dict[str, Verdict] = {"not enough runs": INCONCLUSIVE}
+
+#: By figure, and by the claim's id or words.
 Verdicts = dict[tuple[str, str], str]
 
 
-def told(verdict: Verdict) -> str:
+def format_verdict(verdict: Verdict) -> str:
     """A verdict with its symbol."""
     return f"{SYMBOLS[verdict]} {verdict}"
 
@@ -37,7 +41,7 @@ def differences(reports: Sequence[FigureReport], path: str | Path) -> list[str]:
     written = _from_markdown(text) if path.suffix == ".md" else _from_json(text, path)
     if not written:
         raise UserError(f"{path} has no verdicts", "write it with report --json or --markdown")
-    found = {(claim["figure"], claim[name]): claim["verdict"] for claim in to_dicts(reports)}
+    found = {(claim["figure"], _one_line(claim[name])): claim["verdict"] for claim in to_dicts(reports)}
     lines = []
     for key in {**found, **written}:
         says, is_now = written.get(key), found.get(key)
@@ -49,17 +53,29 @@ def differences(reports: Sequence[FigureReport], path: str | Path) -> list[str]:
 def _from_json(text: str, path: Path) -> Verdicts:
     try:
         claims = [json.loads(line) for line in text.splitlines() if line.strip()]
-        return {(claim["figure"], claim["claim"]): claim["verdict"] for claim in claims}
+        return {(claim["figure"], _one_line(claim["claim"])): _current(claim["verdict"]) for claim in claims}
     except (ValueError, KeyError, TypeError):
         raise UserError(f"{path} is not a claim per line", "write it with report --json") from None
 
 
 def _from_markdown(text: str) -> Verdicts:
-    """The rows of the table of claims, whatever else is in the file."""
+    """The rows of the table of claims, whatever else is in the file: a figure, a claim, a verdict."""
     verdicts: Verdicts = {}
     for line in text.splitlines():
         cells = [cell.strip() for cell in re.split(r"(?<!\\)\|", line)[1:-1]]
-        if len(cells) > 2 and re.fullmatch(r"(\[)?fig\d+(\]\(.*\))?", cells[0]):
-            figure = re.sub(r"\[|\].*", "", cells[0])
-            verdicts[figure, cells[1].replace(r"\|", "|")] = cells[2].lstrip("".join(SYMBOLS.values()) + " ")
+        if len(cells) < 3:
+            continue
+        figure = re.sub(r"^\[(.*?)\]\(.*\)$", r"\1", cells[0])  # the id may be a link
+        verdict = _current(cells[2].lstrip("".join(SYMBOLS.values()) + " "))
+        if ID.fullmatch(figure) and verdict in SYMBOLS:
+            verdicts[figure, _one_line(cells[1].replace(r"\|", "|"))] = verdict
     return verdicts
+
+
+def _one_line(text: str) -> str:
+    """As a cell of a table has it."""
+    return " ".join(text.split())
+
+
+def _current(verdict: str) -> str:
+    return _FORMER.get(verdict, verdict)

@@ -7,10 +7,10 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from langevin_dqn import metrics
 from langevin_dqn.environments import ranges
 from langevin_dqn.environments.base import Environment, IndexSpace
 from langevin_dqn.pytrees import static
+from langevin_dqn.runs import metrics
 
 MIN_DEPTH, MAX_DEPTH = 2, 500
 DEFAULT_MAPPING_SEED = 42

@@ -1,0 +1,125 @@
+"""What the paper claims of its agents on bsuite's categories."""
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+
+import polars as pl
+
+from langevin_dqn.analysis import bsuite_log, bsuite_summary
+from langevin_dqn.analysis.bsuite_summary import TAGS
+from langevin_dqn.environments.bsuite.sweeps import SWEEPS, split_id
+from langevin_dqn.paper.bsuite_protocol import jobs_of, pass_of, protocol
+from langevin_dqn.paper.claims import FAILS, HOLDS, INCONCLUSIVE, LEVEL, Claim, Finding, inconclusive
+from langevin_dqn.paper.jobs import Contender
+from langevin_dqn.paper.statistics import mean_interval
+from langevin_dqn.runs.result import Result
+from langevin_dqn.runs.runners import Job
+
+#: A difference of scores that counts as none.
+MARGIN = 0.1
+
+#: Pairs of scores, by experiment and pass, below which a mean difference has no interval: two that happen to agree
+#: would seem certain.
+MIN_PAIRS = 3
+
+#: Experiments whose files this package cannot bring along.
+_NEEDS_FILES = ("mnist", "mnist_noise", "mnist_scale")
+
+#: bsuite's part and passes over it, by scale.
+PARTS = {"quick": ("small", 1), "standard": ("medium", 2), "paper": ("all", 1)}
+
+
+def bsuite_jobs(contenders: Sequence[Contender]) -> Mapping[str, tuple[Job, ...]]:
+    """The runs of a figure over bsuite, by scale, without MNIST."""
+    plans = {}
+    for scale, (settings, passes) in PARTS.items():
+        chosen = protocol(settings).without(_NEEDS_FILES)
+        plans[scale] = tuple(
+            job
+            for who in contenders
+            for job in jobs_of(who.agent, chosen, seeds=range(passes), preset=who.preset, changes=who.changes)
+        )
+    return plans
+
+
+def scores_of(results: Sequence[Result]) -> pl.DataFrame:
+    """Bsuite's score of each agent in each experiment, pass by pass."""
+    if not results:
+        return pl.DataFrame(schema={"agent": pl.String, "seed": pl.Int64, "experiment": pl.String, "score": pl.Float64})
+    logs = [
+        bsuite_log.logs_of([result]).with_columns(agent=pl.lit(result.agent), seed=pl.lit(pass_of(result)))
+        for result in results
+    ]
+    planned: dict[str, int] = {}
+    for result in results:
+        name = split_id(result.env)[0]
+        planned[name] = max(planned.get(name, 0), result.episodes)
+    return bsuite_summary.score_agents(pl.concat(logs, how="diagonal"), episodes=planned)
+
+
+def _differences(scores: pl.DataFrame, ours: str, theirs: str) -> dict[str, list[float]]:
+    """By tag, our score less theirs in each experiment and pass that both ran."""
+    known = scores.filter(pl.col("score").is_not_nan())
+    both = known.filter(agent=ours).join(known.filter(agent=theirs), on=("experiment", "seed"), suffix="_theirs")
+    pairs = [(name, score - other) for name, score, other in both.select("experiment", "score", "score_theirs").rows()]
+    return {tag: [gap for name, gap in pairs if tag in SWEEPS[name].tags] for tag in TAGS}
+
+
+def not_worse(name: str, words: str, ours: str, theirs: str, tags: Iterable[str]) -> Claim:
+    """On every one of ``tags`` our mean score is above theirs less ``MARGIN``."""
+    chosen = tuple(tags)
+
+    def check(results: Sequence[Result]) -> Finding:
+        gaps = {tag: _differences(scores_of(results), ours, theirs)[tag] for tag in chosen}
+        if not any(gaps.values()):
+            return inconclusive("no experiment that both agents ran")
+        ends = {tag: _interval(values) for tag, values in gaps.items() if values}
+        means = {tag: sum(values) / len(values) for tag, values in gaps.items() if values}
+        worse = [tag for tag, (_, upper) in ends.items() if upper < 0]
+        fine = [tag for tag, (lower, _) in ends.items() if lower > -MARGIN]
+        verdict = FAILS if worse else HOLDS if len(fine) == len(chosen) else INCONCLUSIVE
+        found = "; ".join(f"{tag.replace('_', ' ')} {means[tag]:+.2f} ({_pairs(gaps[tag])})" for tag in ends)
+        missing = [tag for tag in chosen if tag not in ends]
+        found += f"; nothing run yet on {' or '.join(missing)}".replace("_", " ") if missing else ""
+        numbers = {
+            tag: {"difference": means[tag], "pairs": len(gaps[tag]), "lower": _end(ends[tag][0])} for tag in ends
+        }
+        test = f"90% interval of the mean difference, paired by experiment and pass, to lie above -{MARGIN}"
+        test += f"; worse on {', '.join(worse)}" if worse else ""
+        return Finding(verdict, f"difference of scores: {found}", numbers, test)
+
+    return Claim(name, words, check)
+
+
+def differs(name: str, words: str, better: str, worse: str, tag: str) -> Claim:
+    """On ``tag`` the one agent scores above the other."""
+
+    def check(results: Sequence[Result]) -> Finding:
+        gaps = _differences(scores_of(results), better, worse)[tag]
+        if len(gaps) < MIN_PAIRS:
+            values = ", ".join(f"{gap:+.2f}" for gap in gaps) or "none"
+            return inconclusive(
+                f"fewer than {MIN_PAIRS} scores of both agents, by experiment and pass; differences: {values}"
+            )
+        lower, upper = _interval(gaps)
+        mean = sum(gaps) / len(gaps)
+        verdict = HOLDS if lower > 0 else FAILS if upper < 0 else INCONCLUSIVE
+        found = f"difference of scores on {tag.replace('_', ' ')}: {mean:+.2f} ({_pairs(gaps)}, by experiment and pass)"
+        test = f"90% interval {lower:+.2f} to {upper:+.2f}, to lie above 0"
+        return Finding(verdict, found, {"difference": mean, "lower": lower, "upper": upper}, test)
+
+    return Claim(name, words, check)
+
+
+def _interval(values: Sequence[float]) -> tuple[float, float]:
+    """One-sided at the level of claims, at each end."""
+    return mean_interval(values, 1 - 2 * LEVEL) if len(values) >= MIN_PAIRS else (-math.inf, math.inf)
+
+
+def _pairs(values: Sequence[float]) -> str:
+    return f"{len(values)} pair{'s' if len(values) != 1 else ''}"
+
+
+def _end(value: float) -> float | None:
+    """JSON has no infinity."""
+    return value if math.isfinite(value) else None

@@ -1,0 +1,63 @@
+"""What the paper claims, as statements that runs can decide.
+
+A claim has one of three verdicts. It *holds* when a one-sided test says so at the stated level; it
+*does not hold* when the opposite test does, or when a single run contradicts what is said of
+every run; otherwise the runs are *inconclusive*. The level is per claim.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from langevin_dqn.runs.result import Result
+
+Verdict = Literal["holds", "does not hold", "inconclusive"]
+HOLDS: Verdict = "holds"
+FAILS: Verdict = "does not hold"
+INCONCLUSIVE: Verdict = "inconclusive"
+
+#: One-sided error level of every test.
+LEVEL = 0.05
+
+#: Seeds below which a group of runs is not looked at.
+MIN_SEEDS = 3
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What the runs show about a claim."""
+
+    verdict: Verdict
+    words: str
+    """The numbers in a sentence."""
+    numbers: dict[str, Any] = field(default_factory=dict)
+    """The same for programs; JSON can hold it."""
+    test: str = ""
+    """Which test decided, with its p-value."""
+
+
+@dataclass(frozen=True)
+class Claim:
+    """One statement about a figure.
+
+    Attributes:
+        id: a name, unique within its figure.
+        words: the statement, paraphrased.
+        check: from the runs of the figure to a verdict.
+    """
+
+    id: str
+    words: str
+    check: Callable[[Sequence[Result]], Finding]
+
+
+def decide(p_for: float, p_against: float) -> Verdict:
+    """The verdict of two opposite one-sided tests."""
+    if p_for <= LEVEL:
+        return HOLDS
+    return FAILS if p_against <= LEVEL else INCONCLUSIVE
+
+
+def inconclusive(words: str) -> Finding:
+    """For runs that are not there."""
+    return Finding(INCONCLUSIVE, words)

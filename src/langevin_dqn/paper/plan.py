@@ -1,0 +1,64 @@
+"""What still has to be run, and how long that takes at most."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from langevin_dqn.agents.learners import choose_learner
+from langevin_dqn.config import AgentConfig
+from langevin_dqn.environments import make_env
+from langevin_dqn.environments.base import IndexSpace
+from langevin_dqn.networks import network_for
+from langevin_dqn.paper.figure import Figure
+from langevin_dqn.presets import AGENTS, preset
+from langevin_dqn.runs.runners import Job
+from langevin_dqn.runs.store import Store, key_of
+
+#: Microseconds per member update on one core (``langevin-dqn bench``): the network, its noise, and
+#: each row of a table that the step goes over; lazy rows cost as much as this many would.
+_NETWORK, _NOISE, _ROW, _NOISY_ROW, _LAZY_ROWS = 60.0, 20.0, 0.14, 0.22, 600
+_UNKNOWN_LENGTH = 1_000  # steps of an episode, where the environment does not say
+_START = 4.0  # seconds: to compile, or to load what was compiled
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Distinct runs, and those of them that are still to do.
+
+    Attributes:
+        jobs: all of them.
+        missing: those that the store does not have, the longest first.
+        seconds: by key, the longest that each missing run can take on one core.
+    """
+
+    jobs: tuple[Job, ...]
+    missing: tuple[Job, ...]
+    seconds: dict[str, float]
+
+
+def plan_of(jobs: Iterable[Job], store: Store) -> Plan:
+    """What of ``jobs`` the store lacks; a run that is asked for twice is in it once."""
+    distinct = {key_of(job): job for job in jobs}
+    missing = {key: job for key, job in distinct.items() if not store.has(job)}
+    seconds = {key: at_most(job) for key, job in missing.items()}
+    order = sorted(missing, key=lambda key: -seconds[key])
+    return Plan(tuple(distinct.values()), tuple(missing[key] for key in order), seconds)
+
+
+def figures_plan(figures: Iterable[Figure], scale: str, store: Store) -> Plan:
+    """The runs of ``figures`` at ``scale``."""
+    return plan_of((job for figure in figures for job in figure.jobs[scale]), store)
+
+
+def at_most(job: Job) -> float:
+    """Seconds that a run takes on one core if it uses all of its episodes; an agent of one's own counts as DQN."""
+    config = preset(job.agent, job.preset, **job.changes) if job.agent in AGENTS else AgentConfig()
+    environment = make_env(job.env)
+    space = environment.observation_space
+    rows = space.n if isinstance(space, IndexSpace) else 0
+    network = network_for(space, config.hidden, config.negative_slope)
+    if choose_learner(config, network, space).kind == "lazy":
+        rows = min(rows, _LAZY_ROWS)
+    noisy = config.noise_variance > 0
+    update = _NETWORK + _NOISE * noisy + (_NOISY_ROW if noisy else _ROW) * rows
+    steps = (job.episodes or 0) * (getattr(environment, "max_steps", None) or _UNKNOWN_LENGTH)
+    return _START + 1e-6 * update * steps * config.updates_per_step * config.members

@@ -1,0 +1,70 @@
+"""The figures there are: the paper's, and those that users register."""
+
+import functools
+from collections.abc import Sequence
+from importlib import import_module
+
+from langevin_dqn.errors import UserError, nearest
+from langevin_dqn.ids import import_object
+from langevin_dqn.paper.figure import Figure
+
+#: The paper's figures, in its order; each is the file of its name.
+PAPER = tuple(f"fig{number}" for number in range(1, 14))
+
+_registered: dict[str, Figure] = {}
+_imported: dict[str, Figure] = {}  # by the id that was typed
+
+
+@functools.cache
+def _paper_figures() -> dict[str, Figure]:
+    return {name: import_module(f"langevin_dqn.paper.{name}").FIGURE for name in PAPER}
+
+
+def figures() -> dict[str, Figure]:
+    """Every figure by id: the paper's in its order, then the others in the order they were registered."""
+    return _paper_figures() | _registered
+
+
+def register_figure(figure: Figure) -> Figure:
+    """Add a figure to those that ``reproduce`` runs and ``report`` draws.
+
+    Args:
+        figure: what to run, what should come out and how it is drawn. Its id must not be taken.
+
+    Returns:
+        The figure itself, so that ``FIGURE = register_figure(Figure(...))`` works.
+    """
+    if not isinstance(figure, Figure):
+        raise UserError(f"{figure!r} is not a Figure", "pass a langevin_dqn.paper.figure.Figure")
+    if figure.id in PAPER or figure.id in _registered:
+        raise UserError(f"there is already a figure {figure.id!r}", "give yours another id")
+    _registered[figure.id] = figure
+    return figure
+
+
+def choose(words: Sequence[str]) -> list[Figure]:
+    """Figures by id, in the order they are named; ``all`` is every figure.
+
+    ``python:package.module:name`` imports a :class:`Figure`, or a function that returns one, and registers it.
+    """
+    named = {word: _import_figure(word).id if word.startswith("python:") else word for word in words}
+    known = figures()
+    for word, name in named.items():
+        if name != "all" and name not in known:
+            raise UserError(f"unknown figure {word!r}", nearest(word, [*known, "all"]))
+    return list(known.values()) if "all" in words else [known[name] for name in dict.fromkeys(named.values())]
+
+
+def _import_figure(word: str) -> Figure:
+    """Import a figure once, and register it unless its module did so itself."""
+    if word not in _imported:
+        found = import_object(word.removeprefix("python:"), "python")
+        figure = found() if callable(found) and not isinstance(found, Figure) else found
+        if not isinstance(figure, Figure):
+            raise UserError(
+                f"{word} is not a figure but {type(figure).__name__}", "name a Figure, or a function that returns one"
+            )
+        if _registered.get(figure.id) is not figure:
+            register_figure(figure)
+        _imported[word] = figure
+    return _imported[word]

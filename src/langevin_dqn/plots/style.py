@@ -1,0 +1,102 @@
+"""What pictures share: a style for each agent, matplotlib's settings, file names and captions."""
+
+import itertools
+import textwrap
+from collections.abc import Iterable, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from langevin_dqn.errors import UserError
+
+
+class Style(NamedTuple):
+    """An agent's line, and its name as a person writes it."""
+
+    color: str
+    dashes: Any
+    text: str
+
+
+#: Okabe and Ito's colours, distinguishable with any colour vision; the dashes differ too.
+STYLES = {
+    "dqn": Style("#000000", (0, (1, 1)), "DQN"),
+    "langevin_dqn": Style("#D55E00", "-", "Langevin DQN"),
+    "boot_dqn": Style("#0072B2", (0, (5, 2)), "Boot DQN"),
+    "ensemble_langevin_dqn": Style("#009E73", "-", "Ensemble Langevin DQN"),
+}
+#: For agents that have no style of their own, in turn.
+SPARE = (("#CC79A7", (0, (3, 1, 1, 1))), ("#56B4E9", (0, (4, 1))), ("#E69F00", (0, (2, 1))), ("#999999", "-"))
+MARKERS = "osD^vP*X"
+#: Inches across: the width of a page of text.
+WIDTH = 5.5
+LEGEND: dict[str, Any] = {"frameon": False, "fontsize": 8}
+_FORMATS = ("png", "pdf", "svg")
+
+
+def label(agent: str) -> str:
+    """An agent's name as a person writes it."""
+    return STYLES[agent].text if agent in STYLES else agent
+
+
+def styles_of(agents: Iterable[str]) -> dict[str, Style]:
+    """A style for each agent: the known ones first and in one order everywhere, the others by name."""
+    found = set(agents)
+    others = sorted(found - STYLES.keys())
+    styles = {agent: style for agent, style in STYLES.items() if agent in found}
+    spare = zip(others, itertools.cycle(SPARE), strict=False)
+    return styles | {agent: Style(color, dashes, agent) for agent, (color, dashes) in spare}
+
+
+def check_path(path: str | Path) -> Path:
+    """Refuse a file name that no picture can be written to."""
+    path = Path(path)
+    if path.suffix[1:] not in _FORMATS:
+        raise UserError(f"cannot write a picture to {path}", f"end the name in .{', .'.join(_FORMATS)}")
+    if not path.absolute().parent.is_dir():
+        raise UserError(f"the folder of {path} does not exist", f"create {path.absolute().parent} first")
+    return path
+
+
+@contextmanager
+def drawing():
+    """Set matplotlib up without a display, and this report's settings."""
+    import matplotlib
+
+    matplotlib.use("Agg")
+    import matplotlib.pyplot as plt
+
+    settings: dict[Any, Any] = {
+        "font.size": 9,
+        "axes.spines.top": False,
+        "axes.spines.right": False,
+        "hatch.linewidth": 0.6,
+    }
+    with plt.rc_context(settings):
+        yield plt
+
+
+def wrapped(caption: str, inches: float) -> str:
+    """A caption of size 7 in lines that a picture of this width has room for."""
+    return "\n".join(textwrap.wrap(caption, int(17.5 * inches)))
+
+
+def log_ticks(axes, values: Sequence[int]) -> None:
+    """A logarithmic x axis with a tick at each value that was run, and none between."""
+    axes.set_xticks(values, [str(value) for value in values])
+    axes.set_xticks([], minor=True)
+    axes.set_xlim(min(values) / 1.35, max(values) * 1.35)
+
+
+def grid(axes) -> None:
+    """Horizontal lines behind the data."""
+    axes.grid(axis="y", color="0.9", lw=0.6)
+    axes.set_axisbelow(True)
+
+
+def save(plt, figure, path: Path, caption: str) -> Path:
+    """Write a picture of width ``WIDTH`` with a caption below, and close it."""
+    figure.supxlabel(wrapped(caption, WIDTH), size=7, color="0.35")
+    figure.savefig(path, dpi=300)
+    plt.close(figure)
+    return path

@@ -1,0 +1,155 @@
+"""Maps of the uncertainty of the states of Deep Sea through training: a row of them, or a film."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+
+from langevin_dqn.analysis.uncertainty import CLIP, grid, learned_map, nearest_map, reachable, uncertainty
+from langevin_dqn.environments import make_env
+from langevin_dqn.environments.bsuite.deep_sea import DeepSea
+from langevin_dqn.errors import UserError
+from langevin_dqn.ids import refuse_import
+from langevin_dqn.plots.style import check_path, label
+from langevin_dqn.runs.result import Result, UncertaintyMaps
+
+#: Where the colours begin; smaller values look the same. The scale is logarithmic: the uncertainty of known and
+#: unknown states differs by a factor of hundreds.
+LEAST = 0.01
+#: Those of the paper's text, and two more; the learning time and the end are added.
+EPISODES = (10, 40, 70, 100)
+
+
+def chosen(record: UncertaintyMaps, learning_time: int | None, episodes: Sequence[int] = EPISODES) -> list[int]:
+    """Maps to show: those nearest to ``episodes``, the first since the run had learned, and the last."""
+    last = len(record.episodes) - 1
+    places = {nearest_map(record, episode) for episode in episodes if episode <= record.episodes[last]}
+    learned = learned_map(record, learning_time)
+    return sorted({*places, last if learned is None else learned, last})
+
+
+def check(path: str | Path, env: str, environment: object) -> Path:
+    """Refuse a file that no picture can be written to, and an environment that has no map."""
+    if not isinstance(environment, DeepSea):
+        raise UserError(f"{env} has no grid to draw", "maps can be drawn for Deep Sea only")
+    path = Path(path)
+    if path.suffix == ".gif":
+        check_path(path.with_suffix(".png"))  # the same folder
+        return path
+    return check_path(path)
+
+
+def draw(result: Result, path: str | Path) -> Path:
+    """A film if the file's name ends in .gif, else a row of maps."""
+    return animate(result, path) if Path(path).suffix == ".gif" else draw_maps(result, path)
+
+
+def draw_maps(result: Result, path: str | Path, episodes: Sequence[int] = EPISODES) -> Path:
+    """A row of maps of one seed, with one scale for all.
+
+    Args:
+        result: a run of Deep Sea that recorded Q.
+        path: a .png, .pdf or .svg file.
+        episodes: which to show, besides the learning time and the end.
+    """
+    path, record, depth = _ready(result, path)
+    shown = chosen(record, result.learning_time, episodes)
+    import matplotlib
+
+    matplotlib.use("Agg")
+    import matplotlib.pyplot as plt
+
+    with plt.rc_context({"font.size": 7}):
+        figure, axes = plt.subplots(1, len(shown), figsize=(5.5, 1.8), layout="constrained", squeeze=False)
+        for place, axis in zip(shown, axes[0], strict=True):
+            image = _draw(axis, record, depth, place, _top(record, shown))
+            axis.set_title(_title(result, record, place), size=7)
+            axis.set_xlabel("column")
+            axis.label_outer()
+        axes[0, 0].set_ylabel("row = time step")
+        _scale(figure, image, axes[0].tolist(), shrink=0.6)
+        figure.supxlabel(_caption(result), size=6, color="0.35")
+        figure.savefig(path, dpi=300)
+        plt.close(figure)
+    return path
+
+
+def animate(result: Result, path: str | Path, per_second: int = 4) -> Path:
+    """Every map of one seed, one after the other, as a .gif."""
+    if Path(path).suffix != ".gif":
+        raise UserError(f"cannot write a film to {path}", "end the name in .gif")
+    path, record, depth = _ready(result, path)
+    import matplotlib
+
+    matplotlib.use("Agg")
+    import matplotlib.pyplot as plt
+    from matplotlib.animation import FuncAnimation, PillowWriter
+
+    places = range(len(record.episodes))
+    with plt.rc_context({"font.size": 8}):
+        figure, axis = plt.subplots(figsize=(3.6, 3.2))
+
+        def frame(place: int):
+            axis.clear()
+            image = _draw(axis, record, depth, place, _top(record, places))
+            axis.set_title(_title(result, record, place))
+            axis.set(xlabel="column", ylabel="row = time step")
+            return (image,)
+
+        _scale(figure, frame(0)[0], [axis], shrink=1)
+        FuncAnimation(figure, frame, frames=places).save(path, writer=PillowWriter(fps=per_second), dpi=110)
+        plt.close(figure)
+    return path
+
+
+def _ready(result: Result, path: str | Path) -> tuple[Path, UncertaintyMaps, int]:
+    """Where to draw, the record and the depth; or what is missing. The result may come from a file."""
+    refuse_import(result.env, "the result", "maps can be drawn for Deep Sea only")
+    environment = make_env(result.env)
+    path = check(path, result.env, environment)
+    if result.record is None or not len(result.record.episodes):
+        raise UserError("there is no map to draw", "record Q (record=q) over at least 10 episodes")
+    assert isinstance(environment, DeepSea)
+    return path, result.record, environment.depth
+
+
+def _draw(axis, record: UncertaintyMaps, depth: int, place: int, top: float):
+    """One map: cells out of reach hatched, visited ones with a dot."""
+    from matplotlib.colors import LogNorm
+    from matplotlib.patches import Rectangle
+
+    axis.add_patch(Rectangle((-0.5, -0.5), depth, depth, hatch="//////", fc="0.95", ec="0.75", lw=0, zorder=0))
+    values = np.ma.masked_where(~reachable(depth), grid(uncertainty(record)[place], depth))
+    image = axis.imshow(values, cmap="viridis", norm=LogNorm(LEAST, top, clip=True), zorder=1)
+    rows, columns = np.nonzero(grid(record.visits[place], depth))
+    axis.plot(columns, rows, ".", color="white", mec="black", mew=0.3, ms=2.5, zorder=2)
+    ticks = [0, depth - 1]
+    axis.set(xticks=ticks, yticks=ticks)
+    axis.tick_params(length=2)
+    return image
+
+
+def _top(record: UncertaintyMaps, places: Sequence[int]) -> float:
+    """The end of the common scale."""
+    return max(float(np.nanmax(uncertainty(record)[list(places)])), 10 * LEAST)
+
+
+def _scale(figure, image, axes, shrink: float) -> None:
+    bar = figure.colorbar(image, ax=axes, shrink=shrink, pad=0.02)
+    bar.set_label("uncertainty of Q")
+    bar.outline.set_linewidth(0.5)
+
+
+def _title(result: Result, record: UncertaintyMaps, place: int) -> str:
+    words = f"episode {record.episodes[place]}"
+    return f"{words}\n(learned)" if place == learned_map(record, result.learning_time) else words
+
+
+def _caption(result: Result) -> str:
+    learned = f"learned at episode {result.learning_time}" if result.solved else "not learned"
+    updates = result.setting("updates_per_step", 1)
+    return (
+        f"{label(result.agent)}, {result.preset} preset, {result.env}, {updates} updates per step, "
+        f"seed {result.seed}, {learned}.\nStandard deviation of Q over 10 episodes, clipped at {CLIP:g}, summed over "
+        "actions. A dot: visited before. Hatched: out of reach."
+    )

@@ -1,0 +1,134 @@
+"""What a run did. It knows no agent, and loads no JAX."""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from langevin_dqn.config import FIELD_TYPES, AgentConfig
+from langevin_dqn.runs import metrics
+
+
+@dataclass(frozen=True, eq=False)
+class UncertaintyMaps:
+    """How far the Q-values of each state spread, at some episodes of a run.
+
+    Attributes:
+        episodes: which, counted from 1.
+        spread: standard deviation of Q at the start of that episode and the nine before: (maps, states, actions).
+        visits: how often each state had been acted in before that episode: (maps, states).
+    """
+
+    episodes: np.ndarray
+    spread: np.ndarray
+    visits: np.ndarray
+
+    def to_dict(self) -> dict[str, Any]:
+        """The same as JSON can hold it: what is not finite as null."""
+        spread = self.spread.astype(object)
+        spread[~np.isfinite(self.spread)] = None
+        return {"episodes": self.episodes.tolist(), "spread": spread.tolist(), "visits": self.visits.tolist()}
+
+
+#: The name until now.
+SpreadMaps = UncertaintyMaps
+
+
+@dataclass(frozen=True)
+class Result:
+    """What one seed did. ``returns``, ``lengths`` and each of ``measures`` have one entry per episode run."""
+
+    agent: str
+    env: str
+    seed: int
+    preset: str
+    config: AgentConfig | dict[str, Any]
+    """The agent's configuration, or for an agent that is none of the presets what it says about itself."""
+    max_return: float | None
+    returns: np.ndarray
+    updates: int
+    seconds: float
+    lengths: np.ndarray = field(default_factory=lambda: np.zeros(0, np.int32))
+    measures: dict[str, np.ndarray] = field(default_factory=dict)
+    """What each episode added to the columns bsuite logs for the environment."""
+    steps: int = 0
+    """Environment steps in all. Those of an episode that the budget of steps cut off count here and nowhere else."""
+    learned_regret: float | None = None
+    """Regret per episode below which a run has learned; None where the environment has no such measure."""
+    diverged: str | None = None
+    """Why the run stopped early with parameters that are not finite, or None. What it had learned before stands."""
+    record: UncertaintyMaps | None = field(default=None, repr=False)
+    """How uncertain Q was of each state through training, where ``train`` was asked to record it."""
+    trained: Any = field(default=None, repr=False, compare=False)
+    """The agent as it was at the end, where ``train`` was asked to keep it; None otherwise."""
+
+    def setting(self, name: str, default: Any = None) -> Any:
+        """A setting of the agent by its name, or ``default`` where it has none of that name."""
+        if isinstance(self.config, AgentConfig):
+            return getattr(self.config, name) if name in FIELD_TYPES else default
+        return self.config.get(name, default)
+
+    @property
+    def episodes(self) -> int:
+        return len(self.returns)
+
+    @property
+    def learning_time(self) -> int | None:
+        """The paper's learning time; None if not learned, or where the environment has no measure of that."""
+        if self.max_return is None or self.learned_regret is None:
+            return None
+        return metrics.learning_time(self.returns, self.max_return, self.learned_regret)
+
+    @property
+    def solved(self) -> bool:
+        return self.learning_time is not None
+
+    @property
+    def first_success(self) -> int | None:
+        return None if self.max_return is None else metrics.first_success(self.returns, self.max_return)
+
+    @property
+    def success_share(self) -> float | None:
+        """Share of successes in the last 100 episodes."""
+        return None if self.max_return is None else metrics.success_share(self.returns, self.max_return)
+
+    @property
+    def regret(self) -> float | None:
+        """What the best policy would have earned, less what was; free of noise where the environment measures it so."""
+        if "regret" in self.measures:
+            return float(np.sum(self.measures["regret"], dtype=np.float64)) if self.episodes else None
+        if self.max_return is None or not self.episodes:
+            return None
+        return float(metrics.regret(self.returns, self.max_return)[-1])
+
+    @property
+    def recent_return(self) -> float | None:
+        """Mean return of the last 100 episodes."""
+        return float(np.mean(self.returns[-100:], dtype=np.float64)) if self.episodes else None
+
+    @property
+    def total_return(self) -> float:
+        return float(np.sum(self.returns, dtype=np.float64))
+
+    def to_dict(self) -> dict[str, Any]:
+        """The object that ``langevin-dqn run --json`` prints."""
+        return {
+            "agent": self.agent,
+            "env": self.env,
+            "seed": self.seed,
+            "preset": self.preset,
+            "episodes": self.episodes,
+            "steps": self.steps,
+            "solved": self.solved,
+            "diverged": self.diverged,
+            "learning_time": self.learning_time,
+            "first_success": self.first_success,
+            "success_share": self.success_share,
+            "total_return": self.total_return,
+            "recent_return": self.recent_return,
+            "regret": self.regret,
+            "updates": self.updates,
+            "seconds": round(self.seconds, 3),
+            "config": self.config.to_dict() if isinstance(self.config, AgentConfig) else dict(self.config),
+            **({} if self.record is None else {"record": self.record.to_dict()}),
+        }

@@ -1,0 +1,138 @@
+"""One run as data, and its possible outcomes.
+
+Importing this starts no JAX: a worker sets its environment first.
+"""
+
+import json
+import os
+import traceback
+from collections.abc import Callable
+from dataclasses import dataclass, field, fields, replace
+from typing import TYPE_CHECKING, Any
+
+from langevin_dqn.errors import UserError
+
+if TYPE_CHECKING:
+    from langevin_dqn.runs.result import Result
+
+
+@dataclass(frozen=True)
+class Job:
+    """One run: the arguments of :func:`langevin_dqn.train`. What is None is not part of a stored run's identity."""
+
+    agent: str
+    env: str
+    seed: int
+    episodes: int | None = None
+    preset: str = "paper"
+    stop_when_solved: bool = False
+    changes: dict[str, Any] = field(default_factory=dict)
+    steps: int | None = None
+    record: str | None = None
+    keep_agent: bool | None = None
+    network: str | None = None
+    """An id of a network, where it is not the agent's own."""
+
+    def __post_init__(self) -> None:
+        for name in self.changes:
+            if name in _FIELDS:  # ``train`` would take it for its own argument
+                raise UserError(f"changes cannot set {name!r}", f"give the job itself {name}=…")
+
+    def __str__(self) -> str:
+        return f"{self.agent} on {self.env}, seed {self.seed}"
+
+    def run(self, progress: "Callable[[Result], None] | None" = None) -> "Result":
+        from langevin_dqn.training import train
+
+        _limit_compiled_programs(f"{self.agent} {self.env} {self.changes}")
+        network: dict[str, Any] = {} if self.network is None else {"network": self.network}
+        return train(
+            self.agent,
+            self.env,
+            seed=self.seed,
+            episodes=self.episodes,
+            steps=self.steps,
+            preset=self.preset,
+            stop_when_solved=self.stop_when_solved,
+            record=self.record,
+            keep_agent=bool(self.keep_agent),
+            progress=progress,
+            **network,
+            **self.changes,
+        )
+
+    def to_json(self) -> str:
+        """The job as text, for a store; see :meth:`from_json`."""
+        given = {name: value for name, value in vars(self).items() if value is not None}
+        return json.dumps(given, default=lambda number: number.item())  # a number of NumPy's
+
+    @classmethod
+    def from_json(cls, text: str) -> "Job":
+        """The job that :meth:`to_json` wrote; nothing that it names is imported."""
+        try:
+            given = json.loads(text)
+            given["changes"] = {name: tuple(v) if isinstance(v, list) else v for name, v in given["changes"].items()}
+            job = cls(**given)
+        except (ValueError, TypeError, KeyError, AttributeError):
+            raise _unreadable(text) from None
+        names = (job.agent, job.env, job.preset, *filter(lambda name: name is not None, (job.network, job.record)))
+        if not all(isinstance(name, str) for name in names):
+            raise _unreadable(text)
+        return job
+
+
+def _unreadable(text: str) -> UserError:
+    return UserError(f"{text[:80]!r} is not a job", "a job is what Job.to_json writes")
+
+
+_FIELDS = frozenset(field.name for field in fields(Job))
+
+#: The kinds of runs whose programs are in memory, and how many may be.
+_compiled: set[str] = set()
+_MOST_COMPILED = 32
+
+
+def _limit_compiled_programs(kind: str) -> None:
+    """Drop compiled programs from memory when there are many, so that a sweep over hundreds of kinds does not fill it.
+
+    Each kind of run takes about 30 MB. Programs that are dropped are read again from the cache on disk.
+    """
+    if kind not in _compiled and len(_compiled) >= _MOST_COMPILED:
+        import jax
+
+        jax.clear_caches()
+        _compiled.clear()
+    _compiled.add(kind)
+
+
+@dataclass(frozen=True)
+class Failure:
+    """A job that gave no result although others may have.
+
+    Attributes:
+        job: which.
+        reason: why, in one line.
+        details: the traceback, where there is one.
+    """
+
+    job: Job
+    reason: str
+    details: str = field(default="", repr=False)
+
+    def __str__(self) -> str:
+        return f"{self.job}: {self.reason}"
+
+
+def attempt(job: Job, progress: "Callable[[Result], None] | None" = None) -> "Result | Failure | UserError":
+    """Run a job in another process than its caller: every outcome is a value that can be sent back."""
+    try:
+        return replace(job.run(progress), trained=None)
+    except UserError as error:
+        return error
+    except Exception as error:
+        return Failure(job, f"{type(error).__name__}: {error}", traceback.format_exc())
+
+
+def available_cores() -> int:
+    """Cores this process may use, which a container or ``taskset`` can limit."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

@@ -1,0 +1,50 @@
+"""Several runs in this process, one thread each.
+
+A compiled program holds no lock while it runs, so threads fill the cores, share one
+compilation, and need nothing pickled.
+"""
+
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import CancelledError, ThreadPoolExecutor, as_completed
+
+from langevin_dqn.runs.result import Result
+from langevin_dqn.runs.runners.job import Job, available_cores
+
+
+def run_jobs(
+    jobs: Sequence[Job],
+    *,
+    workers: int | None = None,
+    progress: Callable[[int, Result], None] | None = None,
+) -> Iterator[tuple[int, Result]]:
+    """Run ``jobs`` side by side and yield ``(index, result)`` as each one ends.
+
+    When the caller stops listening (or is interrupted), runs end at their next chunk of episodes.
+    What a job raises is raised here, and ends the others too.
+
+    Args:
+        jobs: what to run.
+        workers: runs at a time; the number of cores by default.
+        progress: called with a job's index and its result so far.
+    """
+    stopping = threading.Event()
+
+    def work(index: int) -> tuple[int, Result]:
+        def report(result: Result) -> None:
+            if stopping.is_set():
+                raise CancelledError
+            if progress is not None:
+                progress(index, result)
+
+        return index, jobs[index].run(report)
+
+    with ThreadPoolExecutor(workers or available_cores()) as pool:
+        futures = [pool.submit(work, i) for i in range(len(jobs))]
+        try:
+            for future in as_completed(futures):
+                yield future.result()
+        finally:
+            stopping.set()
+            for future in futures:
+                future.cancel()

@@ -1,0 +1,331 @@
+"""Runs on disk: one Parquet file each, named by the hash of what defines the run.
+
+A file is written under another name and renamed once it is complete, so a run is either there
+or not, whenever the program is killed; "already there" is all that resuming needs, and
+copying folders into each other merges stores. Each version of the algorithm has a folder of
+its own (``v1``), so that results that would differ are never mixed. A file that cannot be
+read is moved to ``damaged``, and its run counts as not done.
+"""
+
+import contextlib
+import hashlib
+import itertools
+import json
+import os
+import tempfile
+import time
+from collections.abc import Mapping
+from dataclasses import fields
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy as np
+
+from langevin_dqn import __version__, machine
+from langevin_dqn.config import FIELD_TYPES, RENAMED, AgentConfig
+from langevin_dqn.errors import UserError
+from langevin_dqn.presets import AGENTS, preset
+from langevin_dqn.runs.result import Result, UncertaintyMaps
+from langevin_dqn.version import ALGORITHM_VERSION
+
+if TYPE_CHECKING:
+    import polars as pl
+
+_MEASURE, _RECORD = "measure_", "record_"
+_DESCRIPTION = "agent_description"
+_NAMES = ("agent", "preset", "changes")
+
+#: Seconds after which an unfinished file has no writer any more.
+_ABANDONED = 3600
+
+
+class Run(Protocol):
+    """What a run is asked for by; :class:`langevin_dqn.runs.runners.Job` is one.
+
+    ``vars`` of it has the rest: the budget, and what else a job may have.
+    """
+
+    @property
+    def agent(self) -> str: ...
+    @property
+    def env(self) -> str: ...
+    @property
+    def seed(self) -> int: ...
+    @property
+    def preset(self) -> str: ...
+    @property
+    def changes(self) -> Mapping[str, Any]: ...
+    @property
+    def network(self) -> str | None: ...
+    def to_json(self) -> str: ...
+
+
+def identity(run: Run) -> dict[str, Any]:
+    """What defines a run: change any of it, and the returns would change.
+
+    The names of agents and presets are not part of it; the configuration they stand for is, or for an agent
+    that is none of the presets what it says about itself. What is None, and fields of the configuration at
+    their defaults, are left out, so that a field added later does not orphan every stored run. A default may
+    therefore change only together with ``ALGORITHM_VERSION``; a test holds that.
+    """
+    return identity_with(run, describe(run))
+
+
+def identity_with(run: Run, description: Mapping[str, Any]) -> dict[str, Any]:
+    """The identity of ``run`` where :func:`describe` gives, or once gave, ``description``."""
+    asked = {name: value for name, value in vars(run).items() if name not in _NAMES and value is not None}
+    return {**asked, "algorithm_version": ALGORITHM_VERSION, **description}
+
+
+def describe(run: Run) -> dict[str, Any]:
+    """The agent's part of a run's identity. For an agent with an id of its own this imports its code."""
+    if run.agent in AGENTS:
+        return {"config": preset(run.agent, run.preset, **run.changes).identity()}
+    from langevin_dqn.agents.registry import describe_agent
+
+    return {"agent": describe_agent(run.agent, dict(run.changes), run.env, run.network)}
+
+
+def key_of(run: Run) -> str:
+    """The name of a run's file: a hash of its identity."""
+    return hash_of(identity(run))
+
+
+def hash_of(identity: Mapping[str, Any]) -> str:
+    """The key that belongs to an identity."""
+    text = json.dumps(identity, sort_keys=True, separators=(",", ":"))
+    return hashlib.sha256(text.encode()).hexdigest()[:32]
+
+
+class Store:
+    """A folder of runs.
+
+    ``damaged`` lists the files that could not be read and were set aside since the store was opened.
+    """
+
+    def __init__(self, folder: str | Path):
+        self.folder = Path(folder)
+        self.damaged: list[Path] = []
+        self._swept = False
+        if self.folder.exists() and not self.folder.is_dir():
+            raise UserError(f"{self.folder} is a file", "a store is a folder; name another one")
+
+    def prepare(self) -> None:
+        """Make the folder, and find out now whether it can be written to."""
+        try:
+            self.folder.mkdir(parents=True, exist_ok=True)
+            with tempfile.TemporaryFile(dir=self.folder):
+                pass
+        except OSError as error:
+            raise UserError(
+                f"cannot write to {self.folder}: {error.strerror or error}", "name another folder"
+            ) from None
+
+    def names(self) -> set[str]:
+        """The keys of the runs that are there, unread."""
+        return {path.stem for path in self.folder.glob(f"v{ALGORITHM_VERSION}/*.parquet")}
+
+    def path(self, run: Run) -> Path:
+        """Where the file of ``run`` is, or will be."""
+        return self.folder / f"v{ALGORITHM_VERSION}" / f"{key_of(run)}.parquet"
+
+    def has(self, run: Run) -> bool:
+        """Whether ``run`` is done and can be read."""
+        return self._read(self.path(run)) is not None
+
+    def put(self, run: Run, result: Result) -> Path:
+        """Keep what ``run`` gave: all of it or, if that fails, nothing."""
+        path = self.path(run)
+        unfinished = None
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            self._sweep(path.parent)
+            descriptor, unfinished = tempfile.mkstemp(prefix=f".{path.stem}.", suffix=".tmp", dir=path.parent)
+            with os.fdopen(descriptor, "wb") as file:
+                _row(path.stem, run, result).write_parquet(file)
+                file.flush()
+                os.fsync(file.fileno())
+            os.chmod(unfinished, 0o644)  # a temporary file is its owner's alone
+            os.replace(unfinished, path)
+        except OSError as error:
+            raise UserError(
+                f"cannot write to {path.parent}: {error.strerror or error}",
+                "make room or name another folder, then run the same again: what is stored stays",
+            ) from None
+        finally:
+            if unfinished and os.path.exists(unfinished):
+                os.unlink(unfinished)
+        return path
+
+    def get(self, run: Run) -> Result | None:
+        """What ``run`` gave; None if it is not there.
+
+        Agent, environment, seed and preset are those of ``run``: names in the file are not followed.
+        """
+        table = self._read(self.path(run))
+        return None if table is None else _result(table.row(0, named=True), run)
+
+    def load(self, *, all_versions: bool = False) -> "pl.DataFrame":
+        """Every run as one table, a row each, sorted by what was run.
+
+        The columns are those of ``langevin-dqn run --json`` with the configuration's fields beside them (for an
+        agent that is none of the presets, its description as JSON in ``agent_description``), the run that was
+        asked for as JSON in ``job``, the lists ``returns`` and ``lengths`` (an entry per episode), a list
+        ``measure_…`` for each column that bsuite would log, and where and when the run was made. What a run
+        recorded is in lists ``record_…``, flat. Runs of other versions of the algorithm are left out, unless
+        asked for.
+        """
+        import polars as pl
+
+        folder = "v*" if all_versions else f"v{ALGORITHM_VERSION}"
+        read = [self._read(path) for path in sorted(self.folder.glob(f"{folder}/*.parquet"))]
+        tables = [table for table in read if table is not None]
+        if not tables:
+            return pl.DataFrame()
+        return pl.concat(tables, how="diagonal_relaxed").sort("agent", "preset", "env", "seed", "key")
+
+    def _read(self, path: Path) -> "pl.DataFrame | None":
+        """A run's row; a file that cannot be read is set aside."""
+        import polars as pl
+
+        if not path.exists():
+            return None
+        try:
+            if _ends_as_it_should(path):
+                with path.open("rb") as file:  # by its path, a name with [, ? or * would be taken for a pattern
+                    table = pl.read_parquet(file, hive_partitioning=False)
+                if table.height == 1 and table["key"].item() == path.stem:
+                    return table
+        except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError):
+            pass
+        self._set_aside(path)
+        return None
+
+    def _sweep(self, folder: Path) -> None:
+        """Once, remove what writers that were killed left behind; a living one's file is seconds old."""
+        if not self._swept:
+            self._swept = True
+            for left in folder.glob(".*.tmp"):
+                with contextlib.suppress(OSError):  # someone else was faster
+                    if time.time() - left.stat().st_mtime > _ABANDONED:
+                        left.unlink()
+
+    def _set_aside(self, path: Path) -> None:
+        home = self.folder / "damaged"
+        try:
+            home.mkdir(exist_ok=True)
+            names = (home / f"{path.stem}.{number}.parquet" for number in itertools.count())
+            path = path.replace(next(name for name in names if not name.exists()))
+        except OSError:  # a store that may only be read stays as it is
+            pass
+        self.damaged.append(path)
+
+
+def _ends_as_it_should(path: Path) -> bool:
+    """Parquet's own mark at the end, which a file cut short has not."""
+    with path.open("rb") as file:
+        if os.fstat(file.fileno()).st_size < 12:
+            return False
+        file.seek(-4, os.SEEK_END)
+        return file.read() == b"PAR1"
+
+
+def load_results(folder: str | Path) -> "pl.DataFrame":
+    """Every run in a store, as one polars table; see :meth:`Store.load`."""
+    if not Path(folder).is_dir():
+        raise UserError(f"there is no store at {folder}", "name the folder that --store named")
+    return Store(folder).load()
+
+
+def _row(key: str, run: Run, result: Result) -> "pl.DataFrame":
+    """A run as a table of one row."""
+    import polars as pl
+
+    summary = result.to_dict()
+    summary.pop("config")
+    summary.pop("record", None)
+    config = result.config.to_dict() if isinstance(result.config, AgentConfig) else _description(run)
+    plain = {name: value for name, value in vars(result).items() if isinstance(value, int | float | str | None)}
+    asked = {f"asked_{name}": value for name, value in vars(run).items() if name in ("episodes", "steps")}
+    made: dict[str, Any] = {"package": __version__, "algorithm_version": ALGORITHM_VERSION, **machine.describe()}
+    row = {
+        "key": key,
+        "job": run.to_json(),
+        **summary,
+        **plain,
+        **asked,
+        **config,
+        **made,
+        "finished_at": datetime.now(UTC),
+    }
+    lists = {"returns": result.returns, "lengths": result.lengths}
+    lists |= {_MEASURE + name: values for name, values in result.measures.items()}
+    if result.record is not None:
+        lists |= {_RECORD + name: values.ravel() for name, values in vars(result.record).items()}
+        lists[_RECORD + "shape"] = np.array(result.record.spread.shape)
+    return pl.DataFrame(
+        {name: [value] for name, value in row.items()} | {name: [_compact(values)] for name, values in lists.items()},
+        schema_overrides={name: kind for name, kind in _may_be_missing().items() if name in row},
+    )
+
+
+def _description(run: Run) -> dict[str, str]:
+    """As it is in the run's identity, so that its key can be checked without the agent's code."""
+    return {_DESCRIPTION: json.dumps(describe(run)["agent"], sort_keys=True)}
+
+
+def config_of(row: Mapping[str, Any]) -> AgentConfig | dict[str, Any]:
+    """The configuration in a row of :meth:`Store.load`, or what the agent said about itself."""
+    if row.get(_DESCRIPTION) is not None:
+        return json.loads(row[_DESCRIPTION])
+    return AgentConfig.from_dict(
+        {name: row.get(name) for name in (*RENAMED, *FIELD_TYPES) if row.get(name) is not None}
+    )
+
+
+def _may_be_missing() -> dict[str, Any]:
+    """The types of columns that may hold nothing."""
+    import polars as pl
+
+    numbers = dict.fromkeys(("max_return", "learned_regret", "regret", "success_share"), pl.Float64)
+    counts = dict.fromkeys(("learning_time", "first_success", "asked_episodes", "asked_steps"), pl.Int64)
+    return {"diverged": pl.String} | numbers | counts
+
+
+def _compact(values: np.ndarray) -> np.ndarray:
+    return np.asarray(values, np.int32 if np.issubdtype(values.dtype, np.integer) else np.float32)
+
+
+def _result(row: Mapping[str, Any], run: Run) -> Result:
+    measures = {
+        name.removeprefix(_MEASURE): np.asarray(values, np.float32)
+        for name, values in row.items()
+        if name.startswith(_MEASURE)
+    }
+    known = {field.name: row[field.name] for field in fields(Result) if field.name in row}
+    return Result(
+        **known
+        | {
+            "agent": run.agent,
+            "env": run.env,
+            "seed": run.seed,
+            "preset": run.preset,
+            "config": config_of(row),
+            "returns": np.asarray(row["returns"], np.float32),
+            "lengths": np.asarray(row["lengths"], np.int32),
+            "measures": measures,
+            "record": _record(row),
+        }
+    )
+
+
+def _record(row: Mapping[str, Any]) -> UncertaintyMaps | None:
+    if row.get(_RECORD + "shape") is None:
+        return None
+    maps, states, actions = row[_RECORD + "shape"]
+    return UncertaintyMaps(
+        episodes=np.asarray(row[_RECORD + "episodes"], np.int32),
+        spread=np.asarray(row[_RECORD + "spread"], np.float32).reshape(maps, states, actions),
+        visits=np.asarray(row[_RECORD + "visits"], np.int32).reshape(maps, states),
+    )

@@ -1,0 +1,65 @@
+"""fig1, fig4 and the picture of deep exploration: written, and showing what they were given."""
+
+import numpy as np
+import pytest
+
+from langevin_dqn import UserError
+from langevin_dqn.insight.deep_exploration import Times
+from langevin_dqn.insight.four_states import FourStates
+from langevin_dqn.plots import deep_exploration, deep_sea
+from langevin_dqn.plots.four_states import triangles
+
+VARIANCE = np.geomspace(1e-3, 1, 48).reshape(6, 4, 2)
+MEASURED = {
+    "langevin_dqn": [],
+    "dqn": [Times(4, 100, (3, 8, None)), Times(8, 100, (None, None, 20))],
+    "rlsvi": [Times(4, 100, (3, 4, 5)), Times(8, 100, (30, 40, 50))],
+}
+
+
+@pytest.mark.parametrize("suffix", ["png", "pdf"])
+def test_files_are_written(tmp_path, suffix):
+    path = tmp_path / f"picture.{suffix}"
+    for write in (
+        lambda: deep_sea.draw(path),
+        lambda: triangles(FourStates(), {"exact": VARIANCE, "sampled": VARIANCE}, path, "caption"),
+        lambda: deep_exploration.draw(MEASURED, path, "caption"),
+    ):
+        path.unlink(missing_ok=True)
+        assert write() == path
+        assert path.stat().st_size > 5000
+
+
+def test_hatched_cells_are_those_no_dive_reaches(tmp_path, axes_of):
+    deep_sea.draw(tmp_path / "sea.png", depth=5)
+    cells = [p for p in axes_of()[0].patches if p.get_width and getattr(p, "get_width", lambda: 0)() == 1]
+    hatched = {(round(p.get_x() + 0.5), round(p.get_y() + 0.5)) for p in cells if p.get_hatch()}
+    assert len(cells) == 25
+    assert hatched == {(column, row) for row in range(5) for column in range(5) if column > row}
+
+
+def test_a_darker_triangle_is_a_larger_variance(tmp_path, axes_of):
+    triangles(FourStates(), {"exact": VARIANCE}, tmp_path / "triangles.png")
+    axes = axes_of()[0]
+    brightness = [sum(p.get_facecolor()[:3]) for p in axes.patches]
+    assert len(brightness) == 48
+    assert brightness == sorted(brightness, reverse=True)
+    # 12 plausible transitions of pairs with two, one of (1, up), one seen of (4, down), in five columns.
+    assert len(axes.lines) == 5 * (12 + 1 + 1)
+    assert sum(line.get_linestyle() == "--" for line in axes.lines) == 5
+
+
+def test_medians_beyond_the_budget_are_open_markers_at_it(tmp_path, axes_of):
+    deep_exploration.draw(MEASURED, tmp_path / "times.png")
+    markers = [line for line in axes_of()[0].lines if line.get_marker() not in ("None", "")]
+    found = {(line.get_marker(), y) for line in markers for y in line.get_ydata()}
+    assert {("v", 8), ("v", 100), ("^", 4), ("^", 40)} == found
+    assert [line.get_markerfacecolor() for line in markers].count("white") == 1
+    words = [line.get_label() for line in axes_of()[0].lines]
+    assert "tabular RLSVI, learning time" in words
+    assert "Langevin DQN, learning time" not in words  # nothing measured, nothing shown
+
+
+def test_seas_too_deep_to_draw(tmp_path):
+    with pytest.raises(UserError, match="depth=40"):
+        deep_sea.draw(tmp_path / "sea.png", depth=40)

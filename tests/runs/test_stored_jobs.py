@@ -1,0 +1,76 @@
+"""Which of a store's runs are repeated: some of every kind, short ones first."""
+
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from langevin_dqn.presets import preset
+from langevin_dqn.runs.store import Store
+from langevin_dqn.runs.stored_jobs import learner_of, sample, stratum_of
+
+RESULTS = Path(__file__).parents[2] / "results"
+
+
+def row(agent="dqn", env="deep_sea:depth=4", seconds=1.0, reading="paper", **changes):
+    about = {"agent": agent, "env": env, "preset": reading, "seconds": seconds}
+    return about | preset(agent, reading, **changes).to_dict()
+
+
+@pytest.mark.parametrize(
+    ("stored", "learner"),
+    [
+        (row(env="deep_sea:depth=24"), "dense"),  # 576 states
+        (row(env="deep_sea:depth=25"), "lazy"),  # 625 states
+        (row(env="deep_sea/10"), "lazy"),  # depth 30
+        (row(env="deep_sea:depth=25", row_updates="dense"), "dense"),
+        (row(env="deep_sea:depth=4", row_updates="sleeping"), "lazy"),
+        (row(env="deep_sea:depth=25", optimizer="sgd"), "dense"),
+        (row("langevin_dqn", env="deep_sea:depth=25"), "dense"),  # it has a regularizer
+        (row("langevin_dqn", env="deep_sea:depth=25", regularizer=0), "lazy"),
+        (row("ensemble_langevin_dqn", env="deep_sea:depth=25"), "lazy"),
+        (row("ensemble_langevin_dqn", env="deep_sea:depth=25", reading="released"), "dense"),  # the prior has noise
+        (row(env="cartpole/0"), "dense"),
+        (row(env="gym:CartPole-v1"), "dense"),
+        (row(env="no_such_environment"), "dense"),
+    ],
+)
+def test_learner_of_a_row(stored, learner):
+    assert learner_of(stored) == learner
+
+
+def test_a_row_from_before_a_setting_existed_has_its_default():
+    stored = row(env="deep_sea:depth=25") | {"optimizer": None, "update_timing": None}
+    assert stratum_of(stored) == ("lazy", "dqn", "paper", "between", "deep_sea")
+
+
+def test_a_sample_has_every_kind_before_it_has_one_twice():
+    many = [row(seconds=second) for second in range(1, 50)]
+    few = [
+        row(env="deep_sea:depth=25", seconds=500),
+        row(env="deep_sea:depth=25", seconds=400),
+        row("boot_dqn", seconds=300),
+        row(reading="released", seconds=200),
+        row(env="bandit/0", seconds=100),
+        row(update_timing="within", seconds=90),
+    ]
+    chosen = sample(many + few, 6)
+    assert len({stratum_of(stored) for stored in chosen}) >= 5
+    assert Counter(learner_of(stored) for stored in chosen) == {"dense": 4, "lazy": 2}
+    assert [stored["seconds"] for stored in chosen if learner_of(stored) == "lazy"] == [400, 500]
+    assert chosen[0]["seconds"] == 1
+
+
+def test_a_sample_is_never_larger_than_what_there_is():
+    rows = [row(seconds=2), row(seconds=1), row("boot_dqn")]
+    assert len(sample(rows, 9)) == 3
+    assert sample(rows, 0) == sample([], 3) == []
+
+
+def test_forty_committed_runs_are_of_many_kinds():
+    chosen = sample(Store(RESULTS).load().to_dicts(), 40)
+    assert sum(learner_of(stored) == "lazy" for stored in chosen) >= 8
+    strata = [stratum_of(stored) for stored in chosen]
+    assert {stratum.agent for stratum in strata} == {"dqn", "langevin_dqn", "boot_dqn", "ensemble_langevin_dqn"}
+    assert {stratum.preset for stratum in strata} == {"paper", "released"}
+    assert len({stratum.family for stratum in strata}) >= 12
