@@ -172,7 +172,10 @@ HELP = "import sys, langevin_dqn.cli.main as m\nsys.argv[1:] = ['--help']\ntry: 
         ("import langevin_dqn.cli.bsuite", HEAVY - {"tyro", "rich"}),
         ("import langevin_dqn.cli.report", HEAVY - {"tyro"}),
         ("import langevin_dqn.report.page", {"jinja2", "matplotlib", "tyro", "rich"}),
-        ("import langevin_dqn.runs.store, langevin_dqn.analysis.bsuite_summary", {"polars", "matplotlib", "tyro", "rich"}),
+        (
+            "import langevin_dqn.runs.store, langevin_dqn.analysis.bsuite_summary",
+            {"polars", "matplotlib", "tyro", "rich"},
+        ),
     ],
 )
 def test_cheap_entrances(statement, heavy):

@@ -105,7 +105,7 @@ def save_agent(result: Result, path: str | Path) -> Path:
         "package": __version__,
         "algorithm_version": ALGORITHM_VERSION,
     }
-    arrays: dict[str, Any] = {name: np.asarray(leaf) for name, leaf in _leaves(trained.state).items()}
+    arrays: dict[str, Any] = {name: np.asarray(_without_keys(leaf)) for name, leaf in _leaves(trained.state).items()}
     arrays[_ABOUT] = np.array(json.dumps(about))
     unfinished = path.with_name(f".{path.name}.tmp")  # so that what was there stays until all is written
     try:
@@ -124,6 +124,7 @@ def load_agent(
     *,
     agent: Any = None,
     network: Any = None,
+    **changes: Any,
 ) -> SavedAgent:
     """Read an agent that :func:`save_agent` wrote.
 
@@ -133,6 +134,7 @@ def load_agent(
             environments that are not named by a plain id.
         agent: the agent, or ``python:package.module:factory``, where it was one of your own.
         network: the network, or its id, where it was one of your own.
+        **changes: arguments of the agent's factory, as for :func:`~langevin_dqn.train`.
     """
     path = Path(path)
     about, arrays = _read(path)
@@ -146,7 +148,9 @@ def load_agent(
     except (ValueError, KeyError, TypeError, AttributeError):
         raise _not_a_saved_agent(path) from None
     if agent is not None:
-        built = resolve_agent(agent, _Observed(space, num_actions), network=network).agent
+        built = resolve_agent(agent, _Observed(space, num_actions), network=network, changes=changes).agent
+    elif changes:
+        raise UserError("settings are for an agent of your own", "name it with agent= or --agent")
     elif settings is not None:
         built = make_agent(settings, make_network(network), space)
     else:
@@ -201,7 +205,10 @@ def _check_same(path: Path, about: dict[str, Any], built: Any) -> None:
     if isinstance(built, ValueAgent) and saved.get("network") != describe_network(built.network):
         name = saved.get("network", {}).get("class", "another one")
         raise UserError(f"{path} was saved with the network {name}", "name it with network= or --network")
-    raise UserError(f"{path} was saved by another agent or version of it", _name_it(about["agent"]))
+    raise UserError(
+        f"{path} was saved by another agent, or with other settings or another version of it",
+        f"{_name_it(about['agent'])}, and its settings as in training",
+    )
 
 
 def _name_it(agent: str) -> str:
@@ -210,6 +217,15 @@ def _name_it(agent: str) -> str:
 
 def _leaves(state: Any) -> dict[str, Any]:
     return {jax.tree_util.keystr(path): leaf for path, leaf in jax.tree_util.tree_leaves_with_path(state)}
+
+
+def _is_key(leaf: Any) -> bool:
+    return jnp.issubdtype(leaf.dtype, jax.dtypes.prng_key)
+
+
+def _without_keys(leaf: Any) -> Any:
+    """An array as NumPy can hold it: a random key as its words."""
+    return jax.random.key_data(leaf) if _is_key(leaf) else leaf
 
 
 def _read(path: Path) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
@@ -232,7 +248,8 @@ def _not_a_saved_agent(path: Path) -> UserError:
 
 def _filled(shapes: Any, arrays: dict[str, np.ndarray], path: Path) -> Any:
     """The state with the file's arrays in their places, each checked for its shape."""
-    expected = {name: (leaf.shape, leaf.dtype) for name, leaf in _leaves(shapes).items()}
+    plain = jax.eval_shape(lambda: jax.tree.map(lambda leaf: _without_keys(jnp.empty_like(leaf)), shapes))
+    expected = {name: (leaf.shape, leaf.dtype) for name, leaf in _leaves(plain).items()}
     if not expected.keys() <= arrays.keys():
         arrays = {_renamed(name): array for name, array in arrays.items()}
     found = {name: (array.shape, array.dtype) for name, array in arrays.items()}
@@ -241,7 +258,14 @@ def _filled(shapes: Any, arrays: dict[str, np.ndarray], path: Path) -> Any:
             f"{path} does not fit this version or this environment",
             "load it with what it was saved with, or train again",
         )
-    return jax.tree_util.tree_map_with_path(lambda place, _: jnp.asarray(arrays[jax.tree_util.keystr(place)]), shapes)
+
+    def filled(place: Any, leaf: Any) -> jax.Array:
+        array = jnp.asarray(arrays[jax.tree_util.keystr(place)])
+        return (
+            jax.random.wrap_key_data(array, impl=jax.random.key_impl(jnp.empty_like(leaf))) if _is_key(leaf) else array
+        )
+
+    return jax.tree_util.tree_map_with_path(filled, shapes)
 
 
 def _renamed(name: str) -> str:

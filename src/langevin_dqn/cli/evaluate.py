@@ -3,7 +3,7 @@
 import json
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import tyro
 
@@ -23,6 +23,8 @@ class Args:
     """Id of the agent, python:package.module:factory, where it is one of your own."""
     network: str | None = None
     """Id of the network, python:package.module:factory, where it is one of your own."""
+    set: Annotated[tuple[str, ...], tyro.conf.UseAppendAction] = ()
+    """An argument of the agent's factory as field=value, as it was in training."""
     episodes: int = 20
     """Episodes per agent."""
     seed: int = 0
@@ -63,11 +65,13 @@ def files_of(names: tuple[str, ...]) -> list[Path]:
 
 def _evaluated(file: Path, args: Args) -> dict[str, Any]:
     from langevin_dqn import ids
+    from langevin_dqn.config import split_assignment
     from langevin_dqn.environments import HostEnvironment, make_env
     from langevin_dqn.loops.evaluation import evaluate
     from langevin_dqn.saved_agent import load_agent
 
-    saved = load_agent(file, args.env, agent=args.agent, network=args.network)
+    changes = {name: ids.literal(value) for name, value in map(split_assignment, args.set)}
+    saved = load_agent(file, args.env, agent=args.agent, network=args.network, **changes)
     if args.env is None:
         ids.refuse_import(saved.env, str(file), f"if you trust it, name it: --env {saved.env}")
     environment = make_env(args.env or saved.env)

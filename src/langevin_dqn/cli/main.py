@@ -5,12 +5,14 @@ Exit codes: 0 done, 1 a claim or check failed, 2 bad usage or bad input.
 
 import contextlib
 import io
+import os
 import sys
 from collections.abc import Sequence
 from importlib import import_module
 
 from langevin_dqn.cli.arguments import parse
 from langevin_dqn.errors import UserError, unknown
+from langevin_dqn.ids import imports_code
 
 #: Each command: the module that has its ``Args`` and ``main(args)``, and a line about it.
 COMMANDS = {
@@ -42,6 +44,13 @@ def usage() -> str:
     )
 
 
+def find_own_modules(argv: Sequence[str]) -> None:
+    """Where an option names code to import, look for it in the working directory first, as ``python -m`` does."""
+    here = os.getcwd()
+    if {"", here}.isdisjoint(sys.path) and any(imports_code(word.partition("=")[2] or word) for word in argv):
+        sys.path.insert(0, here)
+
+
 def dispatch(argv: Sequence[str]) -> int:
     if not argv or argv[0] in ("-h", "--help"):
         print(usage())
@@ -53,6 +62,7 @@ def dispatch(argv: Sequence[str]) -> int:
         return 0
     if argv[0] not in COMMANDS:
         raise unknown("command", argv[0], COMMANDS)
+    find_own_modules(argv)
     module = import_module(COMMANDS[argv[0]][0])
     return module.main(parse(module.Args, argv[1:], f"langevin-dqn {argv[0]}"))
 

@@ -24,6 +24,7 @@ class Network(Protocol):
     A network whose first layer is a row lookup for index observations may also have
     ``head(rest, row)``. Its parameters are then a pair ``(rows, rest)``, and
     ``apply((rows, rest), obs)`` equals ``head(rest, rows[obs])``. Lazy rows and tables of values need it.
+    It is not used where there is an index.
     """
 
     def init(self, key: jax.Array, space: Space, num_actions: int) -> Params:
@@ -56,8 +57,8 @@ def has_index(network: Network) -> bool:
 
 
 def has_rows(network: Network) -> bool:
-    """True where parameters are ``(rows, rest)`` and the first layer is a row lookup."""
-    return callable(getattr(network, "head", None))
+    """True where parameters are ``(rows, rest)`` and the first layer is a row lookup, whatever the index."""
+    return callable(getattr(network, "head", None)) and not has_index(network)
 
 
 def values(network: Network, params: Params, obs: jax.Array, index: Any = None) -> jax.Array:

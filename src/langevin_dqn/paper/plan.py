@@ -4,11 +4,12 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from langevin_dqn.agents.learners import choose_learner
+from langevin_dqn.config import AgentConfig
 from langevin_dqn.environments import make_env
 from langevin_dqn.environments.base import IndexSpace
 from langevin_dqn.networks import network_for
 from langevin_dqn.paper.figure import Figure
-from langevin_dqn.presets import preset
+from langevin_dqn.presets import AGENTS, preset
 from langevin_dqn.runs.runners import Job
 from langevin_dqn.runs.store import Store, key_of
 
@@ -49,8 +50,9 @@ def figures_plan(figures: Iterable[Figure], scale: str, store: Store) -> Plan:
 
 
 def at_most(job: Job) -> float:
-    """Seconds that a run takes on one core if it uses all of its episodes."""
-    config, environment = preset(job.agent, job.preset, **job.changes), make_env(job.env)
+    """Seconds that a run takes on one core if it uses all of its episodes; an agent of one's own counts as DQN."""
+    config = preset(job.agent, job.preset, **job.changes) if job.agent in AGENTS else AgentConfig()
+    environment = make_env(job.env)
     space = environment.observation_space
     rows = space.n if isinstance(space, IndexSpace) else 0
     network = network_for(space, config.hidden, config.negative_slope)

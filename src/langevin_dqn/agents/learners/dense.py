@@ -10,6 +10,7 @@ from jax import lax
 from langevin_dqn.agents.replay import Replay, Transition
 from langevin_dqn.agents.update import Problem, UpdateCount, loss_gradient, of_actions
 from langevin_dqn.networks import base as networks
+from langevin_dqn.pytrees import apply_if
 
 
 class DenseState(NamedTuple):
@@ -71,7 +72,7 @@ class DenseLearner:
         batch_key, noise_key, index_key = jax.random.split(key, 3)
         batch, num_data = problem.minibatches(batch_key, replay)
         members = problem.members
-        indices = self._indices(index_key)
+        indices = self._indices(index_key, state.counter)
         params, optimizer, loss = jax.vmap(self._update)(
             jax.random.split(noise_key, members), state.params, state.target, state.optimizer, batch, num_data, indices
         )
@@ -94,12 +95,19 @@ class DenseLearner:
         gradient = problem.add_penalty(gradient, params, num_data)
         return *problem.step(key, gradient, optimizer_state, params, num_data), loss
 
-    def _indices(self, key: jax.Array) -> tuple[Any, Any]:
+    def _indices(self, key: jax.Array, counter: UpdateCount) -> tuple[Any, Any]:
         """An index for each sample of each member, for the network and for the target; None where there is none."""
         network, c = self.problem.network, self.problem.config
         if not networks.has_index(network):
             return None, None
-        keys = jax.random.split(key, (2, self.problem.members, c.batch_size))
+
+        def split(_=None):
+            return jax.random.key_data(jax.random.split(key, (2, self.problem.members, c.batch_size)))
+
+        # A loop, of one turn, keeps XLA from computing the keys again wherever a network draws from them, which
+        # takes a minute to compile; an optimization barrier does not.
+        words = apply_if(counter.updates >= 0, split, jnp.zeros_like(jax.eval_shape(split)))
+        keys = jax.random.wrap_key_data(words, impl=jax.random.key_impl(key))
         drawn = jax.vmap(jax.vmap(jax.vmap(network.index)))(keys)  # type: ignore[attr-defined]
         return jax.tree.map(lambda x: x[0], drawn), jax.tree.map(lambda x: x[1], drawn)
 

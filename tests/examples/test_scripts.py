@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-EXAMPLES = Path(__file__).parent.parent / "examples"
+EXAMPLES = Path(__file__).parents[2] / "examples"
 
 #: Arguments that make each example short, and the files it then writes.
 SHORT = {
@@ -15,8 +15,12 @@ SHORT = {
     "compare_agents.py": (["--depth", "4", "--seeds", "2", "--episodes", "30", "--plot", "curves.png"], ["curves.png"]),
     "deep_exploration.py": (["--quick", "--plot", "depths.png"], ["depths.png"]),
     "four_states.py": (["--quick", "--plot", "triangles.png"], ["triangles.png"]),
+    "layer_norm.py": ([], []),
+    "noisy_dqn.py": (["--depth", "3", "--seeds", "1", "--episodes", "30"], []),
     "own_environment.py": (["--episodes", "20", "--seeds", "1"], []),
     "posterior.py": (["--plot", "posterior.png"], ["posterior.png"]),
+    "random_walk.py": ([], []),
+    "tabular_rlsvi.py": ([], []),
     "uncertainty_map.py": (
         ["--depth", "4", "--episodes", "40", "--updates-per-step", "5", "--out", "map"],
         ["map.png", "map.gif"],
