@@ -62,7 +62,8 @@ class NoisyMLP(BaseNetwork):
 
 def make(sigma: float = 0.5, hidden: tuple[int, ...] = (50, 50), **changes):
     """DQN with greedy actions on a noisy network; ``changes`` are fields of the configuration."""
-    return langevin_dqn.make_agent(langevin_dqn.preset("dqn", epsilon=0.0, **changes), network=NoisyMLP(hidden, sigma))
+    config = langevin_dqn.preset("dqn", epsilon=0.0, hidden=hidden, **changes)
+    return langevin_dqn.make_agent(config, network=NoisyMLP(hidden, sigma))
 
 
 def main(depth: int = 5, episodes: int = 500, seeds: int = 3) -> None:

@@ -1,8 +1,9 @@
 """An environment of your own: a combination lock, opened by one code of 3^8 = 6,561.
 
-On the command line it has an id too::
+On the command line it has an id, in the folder above ``examples``. What follows the last colon are arguments of
+``lock``::
 
-    PYTHONPATH=examples langevin-dqn run --agent ensemble_langevin_dqn --env jax:own_environment:lock:digits=6
+    langevin-dqn run --agent ensemble_langevin_dqn --env jax:examples.own_environment:lock:digits=6
 """
 
 from dataclasses import dataclass

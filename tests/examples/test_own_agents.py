@@ -74,7 +74,26 @@ def test_a_sweep_is_resumed(tmp_path):
         kept = store.get(job)
         np.testing.assert_array_equal(kept.returns, job.run().returns)
         factory, changes = OWN[job.agent]
+        assert kept.preset == "custom"
         assert kept.config == json.loads(json.dumps(factory(**changes).describe()))
+
+
+def test_settings_of_a_result():
+    noisy = langevin_dqn.train(make(hidden=(4,), batch_size=8), SEA, episodes=1)
+    assert (noisy.setting("batch_size"), noisy.setting("hidden"), noisy.setting("noise")) == (8, [4], None)
+    assert langevin_dqn.train(TabularRLSVI(), SEA, episodes=1).setting("noise_variance") == 0.01
+
+
+def test_verify_repeats_runs_of_agents_that_are_trusted(command, tmp_path):
+    """A file imports nothing: without ``--trust`` runs of one's own agents are only checked for their keys."""
+    store = Store(tmp_path)
+    for job in jobs(seeds=1):
+        store.put(job, job.run())
+    code, _, err = command("verify", "--store", tmp_path, "--rerun", "3")
+    assert (code, "not repeated, because it would import code" in err) == (0, True), err
+    trusted = [word for agent in OWN for word in ("--trust", agent)]
+    code, _, err = command("verify", "--store", tmp_path, "--rerun", "3", *trusted)
+    assert (code, err.count("the same: ")) == (0, 3), err
 
 
 def test_settings_and_versions_are_part_of_a_stored_run(monkeypatch):

@@ -61,7 +61,8 @@ def check(record: str, environment: Environment | HostEnvironment, agent: Any) -
         raise UserError(f"record=q keeps at most {MAX_STATES} states, not {space.n}", "use a smaller environment")
     if not agent.values_are_exact:
         # The noise of a lazy row is drawn when it is read, and to read it here would change the run.
-        raise UserError("record=q needs values that can be read at any time", "set row_updates=dense")
+        hint = "set row_updates=dense; an agent of your own needs values() and values_are_exact = True"
+        raise UserError("record=q needs values that can be read at any time", hint)
 
 
 def init(space: Space, num_actions: int) -> Recorder:

@@ -66,7 +66,8 @@ class Result:
         """A setting of the agent by its name, or ``default`` where it has none of that name."""
         if isinstance(self.config, AgentConfig):
             return getattr(self.config, name) if name in FIELD_TYPES else default
-        return self.config.get(name, default)
+        inner = self.config.get("config")  # where a value agent of one's own has its configuration
+        return self.config.get(name, inner.get(name, default) if isinstance(inner, dict) else default)
 
     @property
     def episodes(self) -> int:
