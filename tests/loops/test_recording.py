@@ -120,7 +120,7 @@ class Sayer:
 @partial(jax.jit, static_argnums=0)
 def recorded_after(episodes):
     def one(i, recorder):
-        recorder = recording.look(Sayer(), recorder, Said(i + 1), i)
+        recorder = recording.record_values(Sayer(), recorder, Said(i + 1), i)
         return recorder._replace(visits=recorder.visits.at[1].add(1))
 
     return jax.lax.fori_loop(0, episodes, one, recording.init(IndexSpace(3), 2))

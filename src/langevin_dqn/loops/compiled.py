@@ -130,7 +130,7 @@ def run_chunk(agent: Any, environment: Environment, key: jax.Array, carry: Carry
     return RUN_CHUNK.compiled_for(agent, environment)(agent, environment, key, carry, limits)
 
 
-def pure(agent: Any, environment: Environment, episodes: int) -> Callable[[jax.Array], dict[str, Any]]:
+def as_function(agent: Any, environment: Environment, episodes: int) -> Callable[[jax.Array], dict[str, Any]]:
     """The whole loop as one function of a key, for ``jit`` and ``vmap``."""
 
     def train(key: jax.Array) -> dict[str, Any]:
@@ -186,7 +186,7 @@ def _run_chunk(agent: Any, environment: Environment, key: jax.Array, carry: Carr
         state = episode.begin(agent, episode_keys, carry.state, carry.steps)
         recorder = carry.recorder
         if recorder is not None:
-            recorder = recording.look(agent, recorder, state, carry.episodes)
+            recorder = recording.record_values(agent, recorder, state, carry.episodes)
         now = episode.run(
             agent,
             environment,
