@@ -72,7 +72,7 @@ def test_bits_do_not_change_between_versions():
     ]  # fmt: skip
 
 
-@pytest.mark.parametrize("how", ["fold_in", "split", "seed"])
+@pytest.mark.parametrize("how", ["fold_in", *(pytest.param(how, marks=pytest.mark.slow) for how in ("split", "seed"))])
 def test_neighbouring_keys_are_unrelated(how):
     if how == "fold_in":
         keys = jax.vmap(partial(jax.random.fold_in, key()))(jnp.arange(101))
@@ -113,6 +113,7 @@ def test_one_bit_of_the_key_or_the_counter_flips_half_of_the_bits():
     assert LEVEL / 4 < stats.chi2.cdf((z * z).sum(), z.size) < 1 - LEVEL / 4
 
 
+@pytest.mark.slow
 def test_fold_in_gives_distinct_keys():
     n = 2**20
     fold = jax.jit(jax.vmap(lambda i: jax.random.key_data(jax.random.fold_in(key(), i))))
@@ -245,7 +246,7 @@ def test_jax_random_takes_the_generator(wrap):
     assert stats.chisquare(np.bincount(i + 3, minlength=7)).pvalue > LEVEL
 
 
-@pytest.mark.parametrize("width", [8, 16, 32, 64])
+@pytest.mark.parametrize("width", [32, *(pytest.param(width, marks=pytest.mark.slow) for width in (8, 16, 64))])
 def test_bit_widths(width):
     """The two ends of every width are uniform: chi-square over 64 bins, LEVEL for each end."""
     if width == 64 and not hasattr(jax, "enable_x64"):

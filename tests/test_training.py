@@ -11,7 +11,7 @@ from langevin_dqn import UserError, make_train, run_key, train
 from langevin_dqn.agents.registry import resolve_agent
 
 SEA, EPISODES = "deep_sea:depth=4", 40
-SMALL = {"members": 2, "hidden": (5,), "batch_size": 8}
+SMALL = {"members": 2, "hidden": (5,), "batch_size": 8, "row_updates": "dense"}
 
 pytestmark = pytest.mark.usefixtures("quick_compilation")
 

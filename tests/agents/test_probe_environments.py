@@ -18,8 +18,7 @@ from langevin_dqn.agents import Step
 
 AGENTS = ("dqn", "langevin_dqn", "boot_dqn", "ensemble_langevin_dqn")
 READINGS = {"langevin_dqn": "released"}  # the others: paper
-#: Each agent and kind of probe is a program of its own: two are in the fast tests, all in the others.
-FAST_VALUES = [a if a == "boot_dqn" else pytest.param(a, marks=pytest.mark.slow) for a in AGENTS]
+#: Each agent and kind of probe is a program of its own: one is in the fast tests, all in the others.
 FAST_CHOICES = [a if a == "langevin_dqn" else pytest.param(a, marks=pytest.mark.slow) for a in AGENTS]
 STEPS, UPDATES_PER_STEP, AVERAGED = 120, 4, 50
 
@@ -80,8 +79,9 @@ def worst_return(q, probe):
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("probe", VALUES)
-@pytest.mark.parametrize("agent", FAST_VALUES)
+@pytest.mark.parametrize("agent", AGENTS)
 def test_values(agent, probe):
     """Every member is within 0.1 of the true value of every state it has met."""
     q = values(agent, probe)
@@ -98,7 +98,8 @@ def test_choices(agent, probe):
     assert worst_return(q, probe) == 1
 
 
-@pytest.mark.parametrize("probe", [*VALUES, *(pytest.param(probe, marks=pytest.mark.slow) for probe in CHOICES)])
+@pytest.mark.slow
+@pytest.mark.parametrize("probe", [*VALUES, *CHOICES])
 def test_a_fresh_ensemble_fails(probe):
     """So the checks above are met by learning."""
     q = values("boot_dqn", probe, steps=1)

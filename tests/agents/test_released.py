@@ -234,6 +234,7 @@ def test_the_smallest_buffer_decides():
         assert int(learn(agent, key(0), held, jnp.int32(5))) == updates
 
 
+@pytest.mark.slow
 def test_a_run_waits_for_its_first_transitions(quick_compilation):
     """Episodes of 4 steps: before the fourth there are 12, which is the first time that 10 are there."""
     result = langevin_dqn.train(

@@ -39,7 +39,7 @@ CASES = {
 }  # fmt: skip
 
 
-@pytest.fixture(scope="module", params=CASES)
+@pytest.fixture(scope="module", params=[pytest.param("dqn", marks=pytest.mark.slow), "boot_dqn"])
 def one_update(request):
     """Many single updates from one state, each with its own minibatch of two transitions."""
     config = preset(request.param, hidden=(5, 4), batch_size=8, adam_eps=1.0, learning_rate=0.5).replace(

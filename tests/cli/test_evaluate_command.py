@@ -64,6 +64,7 @@ def test_the_command_says_what_python_says(langevin_dqn_command, saved):
     assert np.array_equal(json.loads(out)["returns"], returns)
 
 
+@pytest.mark.slow
 def test_nothing_is_replaced_unasked(langevin_dqn_command, saved):
     again = ("run", "--agent", "dqn", "--env", "probe_action", "--seeds", 9, "--episodes", 5, "--save", saved)
     code, out, err = langevin_dqn_command(*again)

@@ -29,6 +29,7 @@ def no_digits_by_default(monkeypatch):
     monkeypatch.setenv(mnist_files.VARIABLE, "")
 
 
+@pytest.mark.slow
 def test_digits_from_a_folder(langevin_dqn_command, digits):
     code, out, err = langevin_dqn_command(
         "run", "--agent", "dqn", "--env", "mnist_scale/19", "--mnist-dir", str(digits), "--episodes", "6", "--json",

@@ -58,6 +58,7 @@ def records(stdout):
     return sorted((json.loads(line, parse_constant=refuse_constant) for line in lines), key=lambda r: r["seed"])
 
 
+@pytest.mark.slow
 def test_json_in_a_process_of_its_own(subprocess_environment):
     """stdout has one object per seed and nothing else; words go to stderr."""
     done = run_process(subprocess_environment, "run", "--agent", "dqn", *SMALL, "--seeds", "0-1", "--json")
@@ -95,6 +96,7 @@ def test_seeds(run, text, seeds):
     assert [r["seed"] for r in records(out)] == seeds
 
 
+@pytest.mark.slow
 def test_options_reach_the_configuration(run):
     code, out, _ = run(
         "run", "--agent", "langevin_dqn", *SMALL, "--preset", "released", "--updates-per-step", "2", "--members", "2",
@@ -116,6 +118,7 @@ def test_without_json_people_get_a_table(run):
     assert "of 2 seeds learned" in out
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("quick_compilation")
 def test_a_budget_of_steps_in_gymnasium(run, tmp_path):
     words = ["--agent", "dqn", "--env", "gym:CartPole-v1", "--steps", "150", "--set", "hidden=5"]
@@ -132,6 +135,7 @@ def test_a_budget_of_steps_in_gymnasium(run, tmp_path):
     assert (tmp_path / "returns.png").stat().st_size > 10_000
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("quick_compilation")
 def test_bandits_tell_their_regret(run, tmp_path):
     words = ["--agent", "langevin_dqn", "--env", "bandit:arms=4", "--episodes", "25", "--seeds", "0-1"]
@@ -149,6 +153,7 @@ def test_bandits_tell_their_regret(run, tmp_path):
     assert (tmp_path / "regret.png").stat().st_size > 10_000
 
 
+@pytest.mark.slow
 def test_diverging_seeds_are_reported_and_others_go_on(run):
     """At depth 10 no seed meets the treasure by luck first, so none counts as solved."""
     code, out, err = run(

@@ -20,6 +20,7 @@ def test_the_record_is_in_the_json_and_on_the_maps(langevin_dqn_command, tmp_pat
     assert "maps.png" in err
 
 
+@pytest.mark.slow
 def test_without_it_there_is_no_record(langevin_dqn_command):
     code, out, _ = langevin_dqn_command(*SMALL, "--json")
     assert code == 0

@@ -6,6 +6,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from own_agents import SixMethods
 
 import langevin_dqn
 from langevin_dqn import keys, make_agent, make_env, preset
@@ -60,7 +61,13 @@ def test_a_sweep_compiles_once(quick_compilation):
         env = f"deep_sea:depth=4,mapping_seed={seed}"
         langevin_dqn.train("ensemble_langevin_dqn", env, seed=seed, **run, **changes)
     assert compilations() == before
-    langevin_dqn.train("ensemble_langevin_dqn", "deep_sea:depth=4", seed=0, **run | {"batch_size": 9})
+
+
+@pytest.mark.slow
+def test_another_shape_is_another_program(quick_compilation):
+    langevin_dqn.train("dqn", "probe_action", episodes=2, **SMALL)
+    before = compilations()
+    langevin_dqn.train("dqn", "probe_action", episodes=2, **SMALL | {"batch_size": 9})
     assert compilations() == before + 1
 
 
@@ -93,5 +100,5 @@ class Poor(OneStep):
 def test_alike_environments_do_not_share_a_program(quick_compilation):
     """Two classes of equal fields, run in turn: each has its own returns, and one program."""
     for env, reward in ((Rich(), 7.0), (Poor(), -7.0), (Rich(), 7.0), (Poor(), -7.0)):
-        result = langevin_dqn.train("dqn", env, episodes=3, **SMALL)
+        result = langevin_dqn.train(SixMethods(), env, episodes=3)
         assert result.returns.tolist() == [reward] * 3

@@ -15,10 +15,8 @@ SMALL = {"hidden": (5,), "batch_size": 8, "buffer_size": 40}
 
 pytestmark = pytest.mark.usefixtures("quick_compilation")
 
-BOTH = pytest.mark.parametrize("kind", [str, OnTheHost])
 
-
-@BOTH
+@pytest.mark.parametrize("kind", [str, pytest.param(OnTheHost, marks=pytest.mark.slow)])
 def test_evaluation_is_greedy_and_learns_nothing(kind):
     env = kind("probe_action")
     trained = langevin_dqn.train("dqn", env, episodes=150, epsilon=1.0, keep_agent=True, **SMALL).trained
@@ -28,7 +26,7 @@ def test_evaluation_is_greedy_and_learns_nothing(kind):
     jax.tree.map(np.testing.assert_array_equal, before, jax.tree.map(np.asarray, trained.state))
 
 
-@BOTH
+@pytest.mark.parametrize("kind", [pytest.param(str, marks=pytest.mark.slow), OnTheHost])
 def test_evaluation_draws_a_member_per_episode(kind):
     """Two members that want different actions share the episodes between them."""
     env = kind("probe_action")

@@ -31,6 +31,7 @@ def assert_same_bits(recorded, plain):
     assert all(a.tobytes() == b.tobytes() for a, b in zip(ours, theirs, strict=True))
 
 
+@pytest.mark.usefixtures("quick_compilation")
 def test_a_record_changes_no_bit():
     assert_same_bits(*with_and_without("langevin_dqn", preset="released"))
 
@@ -82,6 +83,7 @@ def looked_at(agent, environment, key, episodes):
     return np.array(q), np.array(seen)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("quick_compilation")
 def test_a_map_is_the_spread_of_what_was_acted_on():
     """An ensemble whose priors move too: whoever acts is recorded, and no bit changes."""
@@ -99,6 +101,7 @@ def test_a_map_is_the_spread_of_what_was_acted_on():
     assert record.visits[1, 0] == 19  # every episode so far began there
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("quick_compilation")
 def test_an_episode_that_the_budget_cuts_off_has_no_map():
     cut = langevin_dqn.train("dqn", SEA, steps=4 * 9 + 2, record="q", **SMALL)

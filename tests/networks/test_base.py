@@ -38,6 +38,7 @@ def test_two_methods_are_a_network():
     np.testing.assert_allclose(agent.values(state, jnp.int32(3)), 0.5 * state.learner.params[0, 3], rtol=1e-6)
 
 
+@pytest.mark.slow
 def test_a_network_without_an_index_trains(quick_compilation):
     """Every transition is (0, action, ±1), so a table learns Q(0, ·) = (-1, 1)."""
     result = langevin_dqn.train(

@@ -111,7 +111,7 @@ def expected(means, spreads, index, next_index):
 
 
 @pytest.mark.parametrize("debiased", [False, True])
-@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("seed", [0, *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(1, 5))])
 def test_without_noise_equals_the_dense_step(seed, debiased):
     updates = 3000  # past the warm-up, over several flushes
     index, next_index, gradient, num_data = schedule(seed, updates)
@@ -131,7 +131,7 @@ def test_without_noise_equals_the_dense_step(seed, debiased):
 CHAINS = 4000
 
 
-@pytest.fixture(scope="module", params=[0, 1])
+@pytest.fixture(scope="module", params=[0, pytest.param(1, marks=pytest.mark.slow)])
 def chains(request):
     """Many independent lazy chains over one interleaving, and the exact mean and variance of each read."""
     updates = 1500

@@ -23,7 +23,7 @@ SLOW = pytest.mark.slow
     ("name", "changes"),
     [
         pytest.param("dqn", {}, marks=SLOW),
-        ("boot_dqn", {"members": 2}),
+        pytest.param("boot_dqn", {"members": 2}, marks=SLOW),
         pytest.param("dqn", {"bias_correction": True, "target_period": 7}, marks=SLOW),
         # several blocks between copies, chunks not full
         pytest.param("dqn", {"target_period": 20, "batch_size": 30}, marks=SLOW),
