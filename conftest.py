@@ -1,4 +1,4 @@
-"""Doctests of modules whose extra is not installed are left out."""
+"""Modules whose doctests are left out: those whose extra is not installed, and old names."""
 
 import importlib.util
 

@@ -1,10 +1,19 @@
 """What several tests share."""
 
 import functools
+from pathlib import Path
 
 import jax
 import numpy as np
 import pytest
+
+#: Compiled programs are kept between runs of the tests, and shared by parallel ones: compiling is most of the work.
+CACHE = Path(__file__).parents[1] / ".pytest_cache" / "xla"
+
+
+def pytest_configure():
+    jax.config.update("jax_compilation_cache_dir", str(CACHE))
+    jax.config.update("jax_persistent_cache_min_compile_time_secs", 0.3)
 
 
 @pytest.fixture

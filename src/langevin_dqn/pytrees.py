@@ -103,6 +103,10 @@ class Program:
         self._function, self._options = function, options
         self._compiled: dict[tuple[type, ...], Any] = {}
 
+    def is_compiled_for(self, *trees: Any) -> bool:
+        """True if these classes have a cache already."""
+        return classes_of(trees) in self._compiled
+
     def compiled_for(self, *trees: Any) -> Any:
         classes = classes_of(trees)
         if classes not in self._compiled:

@@ -99,7 +99,7 @@ def test_a_method_that_raises():
     assert refused(variant(learn=learn))[0] == "agent Odd: learn raises RuntimeError: what is this?"
 
 
-@pytest.mark.parametrize("agent", [3, None, object(), dict, SixMethods], ids=str)
+@pytest.mark.parametrize("agent", [3, None, object(), dict, SixMethods], ids=["3", "None", "object", "dict", "class"])
 def test_what_is_nothing_like_an_agent(agent):
     assert "agent" in refused(agent)[0]
 
