@@ -34,6 +34,13 @@ def axes_of(last_figure):
     return lambda: last_figure().axes
 
 
+@pytest.fixture(autouse=True, scope="module")
+def forget_programs():
+    """Compiled programs would pile up: forget them after each file."""
+    yield
+    jax.clear_caches()
+
+
 def _made_up(job):
     """What a run might have given, without running it: more updates, noise and members learn sooner."""
     from langevin_dqn.environments.bsuite.sweeps import SWEEPS, split_id

@@ -49,12 +49,12 @@ def walk(optimizer, theta, grads, num_data=50):
     return theta.detach().numpy()
 
 
-@pytest.mark.parametrize("debiased", [False, True])
-def test_without_noise_alg4_is_the_optax_one(debiased):
+@pytest.mark.parametrize("corrected", [False, True])
+def test_without_noise_alg4_is_the_optax_one(corrected):
     grads = gradients(30)
     theta = torch.nn.Parameter(torch.zeros(4, 3))
-    found = walk(LangevinAdam([theta], noise_variance=0, **ADAM, debiased_drift=debiased), theta, grads)
-    optimizer = langevin_dqn.langevin_adam(0.01, 0.0, 0.9, 0.999, 1e-3, debiased_drift=debiased)
+    found = walk(LangevinAdam([theta], noise_variance=0, **ADAM, bias_correction=corrected), theta, grads)
+    optimizer = langevin_dqn.langevin_adam(0.01, 0.0, 0.9, 0.999, 1e-3, bias_correction=corrected)
     state, expected = optimizer.init(jnp.zeros((4, 3))), jnp.zeros((4, 3))
     for grad in grads:
         step, state = optimizer.update(jnp.asarray(grad), state, key=None, num_data=50)
@@ -62,10 +62,10 @@ def test_without_noise_alg4_is_the_optax_one(debiased):
     np.testing.assert_allclose(found, expected, rtol=2e-5, atol=1e-7)
 
 
-def test_without_noise_the_debiased_drift_is_torchs_adam_and_sgd_is_torchs_sgd():
+def test_without_noise_the_bias_corrected_drift_is_torchs_adam_and_sgd_is_torchs_sgd():
     grads = gradients(30)
     pairs = [
-        (LangevinAdam, {**ADAM, "noise_variance": 0, "debiased_drift": True}, torch.optim.Adam, ADAM),
+        (LangevinAdam, {**ADAM, "noise_variance": 0, "bias_correction": True}, torch.optim.Adam, ADAM),
         (LangevinSGD, {"lr": 0.1, "noise_variance": 0}, torch.optim.SGD, {"lr": 0.1}),
     ]
     for ours, settings, theirs, plain in pairs:
@@ -194,14 +194,14 @@ def test_dtypes_are_kept(make, dtype):
 
 def test_mistakes(make):
     theta = torch.nn.Parameter(torch.zeros(3))
-    with pytest.raises(langevin_dqn.UserError, match="not a variance\nhint:"):
+    with pytest.raises(langevin_dqn.UserError, match=r"noise_variance=-1\.0 must not be negative\nhint:"):
         make([theta], -1.0)
-    with pytest.raises(langevin_dqn.UserError, match="not a learning rate"):
+    with pytest.raises(langevin_dqn.UserError, match=r"lr=-1\.0 must not be negative"):
         make([{"params": [theta], "lr": -1.0}], 1.0)
     optimizer = make([theta], 1.0)
     with pytest.raises(TypeError, match="num_data"):
         optimizer.step()
-    with pytest.raises(langevin_dqn.UserError, match="no number of data"):
+    with pytest.raises(langevin_dqn.UserError, match="num_data=0 must be positive"):
         optimizer.step(num_data=0)
     theta.grad = torch.zeros(3).to_sparse()
     with pytest.raises(langevin_dqn.UserError, match="sparse"):

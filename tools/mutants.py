@@ -1,7 +1,8 @@
 """Break the code on purpose, one line at a time, and see that a test notices.
 
-    python tools/mutants.py                 # all of them, about half an hour of one core
-    python tools/mutants.py --match noise   # those with this in their name
+    python tools/mutants.py                 # all of them, about an hour of one core
+    python tools/mutants.py --match noise   # those with this in their name, file or tests
+    python tools/mutants.py --dry           # only that every text to replace is there
 
 Each mutant is a private copy of the package with one piece of text replaced; the tests named
 with it must fail on the copy, and pass on the package itself.
@@ -19,26 +20,41 @@ from pathlib import Path
 import tyro
 
 ROOT = Path(__file__).resolve().parent.parent
-LANGEVIN, AGENT, REPLAY = "optimizers/langevin.py", "agent.py", "replay.py"
-ROWS, BLOCKS, NOISE = "optimizers/sleeping_rows.py", "row_learning.py", "prng.py"
-T_LANGEVIN, T_AGENT = "tests/optimizers/test_langevin_optimizers.py", "tests/test_agent_template.py"
-T_ROWS, T_BLOCKS = "tests/optimizers/test_sleeping_rows.py", "tests/test_row_learning.py"
-T_NOISE = "tests/optimizers/test_noise.py"
-TABULAR, FOUR, RLSVI = "insight/tabular_langevin.py", "insight/four_states.py", "insight/rlsvi.py"
-T_TABULAR, T_FOUR, T_RLSVI = (f"tests/insight/test_{name}.py" for name in ("tabular_langevin", "four_states", "rlsvi"))
-POSTERIOR, CHAINS = "insight/posterior.py", "insight/chains.py"
-TORCH, T_TORCH = "torch.py", "tests/test_torch.py"
-T_POSTERIOR, T_CHAINS = "tests/insight/test_posterior.py", "tests/insight/test_chains.py"
+SCALE, LANGEVIN, ROWS, NOISE, TORCH = (
+    *(f"optimizers/{name}.py" for name in ("noise_scale", "langevin", "lazy_rows")), "prng.py", "torch.py",
+)  # fmt: skip
+AGENT, BASE, UPDATE, REPLAY, RELEASED, CHECKING, EPISODE = (
+    f"agents/{name}.py" for name in ("value_agent", "base", "update", "replay", "released", "checking", "episode")
+)
+DENSE, LAZY, BLOCKS = (f"agents/learners/{name}.py" for name in ("dense", "lazy", "lazy_blocks"))
+COMPILED, HOST, RECORDING, EVALUATION = (f"loops/{name}.py" for name in ("compiled", "host", "recording", "evaluation"))
+TABULAR, FOUR, RLSVI, POSTERIOR, CHAINS = (
+    f"insight/{name}.py" for name in ("tabular_langevin", "four_states", "rlsvi", "posterior", "chains")
+)
+T_LANGEVIN, T_ROWS = "tests/optimizers/test_langevin_optimizers.py", "tests/optimizers/test_lazy_rows.py"
+T_NOISE, T_TORCH, T_KEYS, T_PYTREES = (f"tests/test_{name}.py" for name in ("prng", "torch", "keys", "pytrees"))
+T_TRAINING, T_SAVED = "tests/test_training.py", "tests/test_saved_agent.py"
+T_AGENT, T_BASE, T_UPDATE, T_REPLAY, T_RELEASED, T_CHECKING = (
+    f"tests/agents/test_{name}.py" for name in ("value_agent", "base", "update", "replay", "released", "checking")
+)
+T_DENSE, T_LAZY = (f"tests/agents/learners/test_{name}.py" for name in ("dense", "lazy"))
+T_COMPILED, T_HOST, T_RECORDING, T_EVALUATION = (
+    f"tests/loops/test_{name}.py" for name in ("compiled", "host", "recording", "evaluation")
+)
+T_TABULAR, T_FOUR, T_RLSVI, T_POSTERIOR, T_CHAINS = (
+    f"tests/insight/test_{name}.py" for name in ("tabular_langevin", "four_states", "rlsvi", "posterior", "chains")
+)
 
 #: What is broken: file, text, replacement, and the tests that must notice.
 MUTANTS = {
-    "adam noise without the 2": (LANGEVIN, "scale = 2 * alpha_k", "scale = alpha_k", T_LANGEVIN),
-    "adam noise without 1/|D|": (
-        LANGEVIN,
-        "* noise_variance / num_data\n            steps = jax.tree.map(\n",
-        "* noise_variance\n            steps = jax.tree.map(\n",
-        T_LANGEVIN,
-    ),
+    # optimizers
+    "noise scale without the 2": (SCALE, "return 2 * alpha", "return alpha", T_LANGEVIN),
+    "noise scale without 1/|D|": (SCALE, "noise_variance / num_data", "noise_variance", T_LANGEVIN),
+    "torch noise without the 2": (SCALE, "return 2 * alpha", "return alpha", T_TORCH),
+    "torch noise without 1/|D|": (SCALE, "noise_variance / num_data", "noise_variance", T_TORCH),
+    "posterior: noise without the 2": (SCALE, "return 2 * alpha", "return alpha", T_POSTERIOR),
+    "posterior: noise without 1/|D|": (SCALE, "noise_variance / num_data", "noise_variance", T_POSTERIOR),
+    "rows: noise without the 2": (SCALE, "return 2 * alpha", "return alpha", T_ROWS),
     "adam noise times the root": (
         LANGEVIN,
         "jnp.sqrt(scale / (jnp.sqrt(v) + eps))",
@@ -51,18 +67,21 @@ MUTANTS = {
         "jnp.sqrt(scale / (v + eps))",
         T_LANGEVIN,
     ),
-    "adam noise with alpha, not alpha_k": (LANGEVIN, "scale = 2 * alpha_k", "scale = 2 * alpha", T_LANGEVIN),
+    "adam noise with alpha, not alpha_k": (
+        LANGEVIN,
+        "scale = step_noise_variance(alpha_k,",
+        "scale = step_noise_variance(alpha,",
+        T_LANGEVIN,
+    ),
     "adam drift upwards": (LANGEVIN, "-alpha_k * m", "alpha_k * m", T_LANGEVIN),
     "adam second moment of |g|": (LANGEVIN, "(1 - b2) * g * g", "(1 - b2) * abs(g)", T_LANGEVIN),
-    "torch adam noise without the 2": (TORCH, "variance = 2 * alpha_k", "variance = alpha_k", T_TORCH),
-    "torch adam noise without 1/|D|": (
+    "torch adam noise times the root": (TORCH, "(variance / scale).sqrt_()", "(variance * scale).sqrt_()", T_TORCH),
+    "torch adam noise with alpha, not alpha_k": (
         TORCH,
-        'group["noise_variance"] / num_data\n            move.addcmul_',
-        'group["noise_variance"]\n            move.addcmul_',
+        "variance = step_noise_variance(alpha_k,",
+        "variance = step_noise_variance(lr,",
         T_TORCH,
     ),
-    "torch adam noise times the root": (TORCH, "(variance / scale).sqrt_()", "(variance * scale).sqrt_()", T_TORCH),
-    "torch adam noise with alpha, not alpha_k": (TORCH, "variance = 2 * alpha_k", "variance = 2 * lr", T_TORCH),
     "torch adam noise without a root": (TORCH, "(variance / scale).sqrt_()", "(variance / scale)", T_TORCH),
     "torch adam forgets its moments": (TORCH, "if not state:", "if True:", T_TORCH),
     "torch adam with torch's epsilon": (
@@ -71,88 +90,12 @@ MUTANTS = {
         "scale = v.sqrt().add_(eps * math.sqrt(correction_2))",
         T_TORCH,
     ),
-    "torch sgd noise without the 2": (TORCH, 'math.sqrt(2 * group["lr"]', 'math.sqrt(group["lr"]', T_TORCH),
     "torch ignores its generator": (TORCH, "normal_(generator=self._generator)", "normal_()", T_TORCH),
     "torch noise where there is no gradient": (TORCH, "if parameter.grad is None:", "if False:", T_TORCH),
-    "sgd noise without the 2": (
-        LANGEVIN,
-        "jnp.sqrt(2 * alpha * noise_variance",
-        "jnp.sqrt(alpha * noise_variance",
-        T_LANGEVIN,
-    ),
-    "sgd noise without 1/|D|": (
-        LANGEVIN,
-        "jnp.sqrt(2 * alpha * noise_variance / num_data)",
-        "jnp.sqrt(2 * alpha * noise_variance)",
-        T_LANGEVIN,
-    ),
-    "|D| is the batch": (
-        AGENT,
-        "jnp.where(size > 0, size, jnp.inf)",
-        "jnp.where(size > 0, 1.0 * s.batch_size, jnp.inf)",
-        T_AGENT,
-    ),
-    "terminal states bootstrap": (
-        AGENT,
-        "self.hyper.discount * batch.continues * q_next",
-        "self.hyper.discount * q_next",
-        T_AGENT,
-    ),
-    "target is the online network": (
-        AGENT,
-        "self._target_values(target, batch.next_obs)",
-        "self._target_values(params, batch.next_obs)",
-        T_AGENT,
-    ),
-    "prior missing from the target": (
-        AGENT,
-        "            q_next = q_next + next_prior\n",
-        "            q_next = q_next + 0 * next_prior\n",
-        T_AGENT,
-    ),
-    "prior missing from the error": (AGENT, "else goal - batch.prior", "else goal", T_AGENT),
-    "members share their noise": (
-        AGENT,
-        "            jax.random.split(noise_key, self.structure.members),\n",
-        "            jnp.broadcast_to(noise_key, (self.structure.members,)),\n",
-        T_AGENT,
-    ),
-    "regulariser without its 2": (AGENT, "return 2 * self.hyper.regularizer", "return self.hyper.regularizer", T_AGENT),
-    "everything is inserted": (
-        AGENT,
-        "< self.hyper.insertion_probability",
-        "< 2 * self.hyper.insertion_probability",
-        T_AGENT,
-    ),
-    "ties go to the first action": (AGENT, "jax.random.uniform(tie_key, q.shape), -1.0", "1.0, -1.0", T_AGENT),
-    "the first member always acts": (
-        AGENT,
-        "member = jax.random.randint(key, (), 0, self.structure.members)",
-        "member = jnp.int32(0)",
-        T_AGENT,
-    ),
-    "full buffers stop at the end": (
-        REPLAY,
-        "(replay.cursor + 1) % capacity",
-        "jnp.minimum(replay.cursor + 1, capacity - 1)",
-        T_AGENT,
-    ),
-    "the newest transition is not sampled": (
-        REPLAY,
-        "size = jnp.maximum(replay.size, 1)",
-        "size = jnp.maximum(replay.size - 1, 1)",
-        T_AGENT,
-    ),
     "rows: noise of the first node only": (
         ROWS,
         "total[:, None] / 2 * (early + late) / (early * late)",
         "total[:, None] / early",
-        T_ROWS,
-    ),
-    "rows: noise without |D|": (
-        ROWS,
-        "c = 2 * alpha * noise_variance / num_data",
-        "c = 2 * alpha * noise_variance / 10",
         T_ROWS,
     ),
     "rows: drift at the last step only": (
@@ -179,36 +122,292 @@ MUTANTS = {
         "0 * index.astype(jnp.uint32)[:, None]",
         T_ROWS,
     ),
+    # alg2
+    "update: |D| is the batch": (
+        UPDATE,
+        "jnp.where(size > 0, size, jnp.inf)",
+        "jnp.where(size > 0, 1.0 * c.batch_size, jnp.inf)",
+        T_UPDATE,
+    ),
+    "update: terminal states bootstrap": (
+        UPDATE,
+        'self.numbers["discount"] * batch.continues * q_next',
+        'self.numbers["discount"] * q_next',
+        T_UPDATE,
+    ),
+    "update: no discount": (
+        UPDATE,
+        'self.numbers["discount"] * batch.continues * q_next',
+        "batch.continues * q_next",
+        T_UPDATE,
+    ),
+    "update: target is the online network": (
+        DENSE,
+        "self._target_values(target, batch.next_obs, target_index)",
+        "self._target_values(params, batch.next_obs, target_index)",
+        T_UPDATE,
+    ),
+    "update: target copied at every update": (
+        UPDATE,
+        'counter.updates % self.numbers["target_period"] == 0',
+        "counter.updates % 1 == 0",
+        T_UPDATE,
+    ),
+    "update: prior missing from the target": (
+        UPDATE,
+        'q_next = q_next + extras["next_prior"]',
+        'q_next = q_next + 0 * extras["next_prior"]',
+        T_UPDATE,
+    ),
+    "update: prior missing from the error": (
+        UPDATE,
+        'return goal - extras["prior"] if "prior" in extras else goal',
+        "return goal",
+        T_UPDATE,
+    ),
+    "update: members share their noise": (
+        DENSE,
+        "jax.random.split(noise_key, members), state.params",
+        "jnp.broadcast_to(noise_key, (members,)), state.params",
+        T_UPDATE,
+    ),
+    "update: regulariser without its 2": (UPDATE, "slope + 2 * strength", "slope + strength", T_UPDATE),
+    "update: no loss scale": (UPDATE, 'self.numbers["loss_scale"] * squares', "squares", T_UPDATE),
+    "update: an empty buffer learns": (UPDATE, "size[:, None] > 0", "size[:, None] >= 0", T_UPDATE),
+    "update: a bad loss is forgotten": (
+        UPDATE,
+        "jnp.where(self.nonfinite_update > 0, self.nonfinite_update, failed)",
+        "failed",
+        T_UPDATE,
+    ),
+    # what the authors' code does otherwise
+    "released: loss not over members": (AGENT, "config.loss_scale / config.members", "config.loss_scale", T_RELEASED),
+    "released: regulariser not the mean": (UPDATE, "weight = 1 / param.size", "weight = 1.0", T_RELEASED),
+    "released: own minibatches": (
+        UPDATE,
+        "c.batch_size, c.shared_minibatch)",
+        "c.batch_size, False)",
+        T_RELEASED,
+    ),
+    "released: target noise not in the goal": (
+        UPDATE,
+        'goal = goal + extras["target_noise"]',
+        'goal = goal + 0 * extras["target_noise"]',
+        T_RELEASED,
+    ),
+    "released: target noise by variance": (
+        AGENT,
+        'n["target_noise"] * jax.random.normal(',
+        'n["target_noise"] ** 2 * jax.random.normal(',
+        T_RELEASED,
+    ),
+    "released: members share target noise": (
+        AGENT,
+        "jax.random.normal(noise_key, (members,))",
+        "jnp.broadcast_to(jax.random.normal(noise_key), (members,))",
+        T_RELEASED,
+    ),
+    "released: masked samples count": (
+        UPDATE,
+        'squares = squares * batch.extras["mask"]',
+        'squares = squares + 0 * batch.extras["mask"]',
+        T_RELEASED,
+    ),
+    "released: prior not copied to the target": (
+        DENSE,
+        "target = jax.tree.map(lambda new, old: jnp.where(copies, new, old), params, state.target)",
+        "target = jax.tree.map(lambda new, old: jnp.where(copies, new, old), params, state.target)\n"
+        "            if isinstance(target, dict):\n"
+        '                target["prior"] = state.target["prior"]',
+        T_RELEASED,
+    ),
+    "released: the prior takes a gradient": (
+        RELEASED,
+        'lax.stop_gradient(params["prior"])',
+        'params["prior"]',
+        T_RELEASED,
+    ),
+    "released: the penalty pulls the prior": (
+        RELEASED,
+        "lambda _: True",
+        "lambda _: False",
+        T_RELEASED,
+    ),
+    "released: the prior stays out of the values": (RELEASED, "+ self.scale * prior", "+ 0 * prior", T_RELEASED),
+    "released: updates from the first transition on": (
+        AGENT,
+        'state.replay.size.min() >= self.numbers["min_replay_size"]',
+        "state.replay.size.min() >= 1",
+        T_RELEASED,
+    ),
+    "released: the largest buffer decides": (AGENT, "state.replay.size.min()", "state.replay.size.max()", T_RELEASED),
+    "released: target starts equal": (
+        AGENT,
+        "draw(target_key) if c.independent_target else params",
+        "params",
+        T_AGENT,
+    ),
+    # the value agent, its memory, the protocol
+    "everything is inserted": (AGENT, "(c.members,)) < probability", "(c.members,)) < 2 * probability", T_REPLAY),
+    "ties go to the first action": (BASE, "jax.random.uniform(key, values.shape), -1.0", "1.0, -1.0", T_AGENT),
+    "the first member always acts": (
+        AGENT,
+        "member = jax.random.randint(key, (), 0, self.config.members)",
+        "member = jnp.int32(0)",
+        T_AGENT,
+    ),
+    "epsilon does not decay": (AGENT, "jnp.maximum(1 - progress, 0)", "1.0", T_AGENT),
+    "evaluation explores": (
+        AGENT,
+        "return greedy(key, self.values(state, obs))",
+        "return self.act(key, state, obs)",
+        T_AGENT,
+    ),
+    "the prior is not in the values": (
+        AGENT,
+        'q = q + self.numbers["prior_scale"] *',
+        'q = q + 0 * self.numbers["prior_scale"] *',
+        T_AGENT,
+    ),
+    "full buffers stop at the end": (
+        REPLAY,
+        "(replay.cursor + 1) % capacity",
+        "jnp.minimum(replay.cursor + 1, capacity - 1)",
+        T_REPLAY,
+    ),
+    "the newest transition is not sampled": (
+        REPLAY,
+        "size = jnp.maximum(replay.size, 1)",
+        "size = jnp.maximum(replay.size - 1, 1)",
+        T_UPDATE,
+    ),
+    "extras of another member": (REPLAY, "else (0 * member, member)", "else (0 * member, 0 * member)", T_REPLAY),
+    "a state may change its shape": (
+        CHECKING,
+        "if _layout(after) != _layout(state):",
+        "if False:",
+        T_CHECKING,
+    ),
+    "infinities count as divergence": (BASE, "jnp.isnan(x).any()", "~jnp.isfinite(x).all()", T_BASE),
+    # learners
+    "a table of values of the wrong state": (
+        DENSE,
+        "return target[jnp.minimum(next_obs, target.shape[0] - 1)]",
+        "return target[jnp.minimum(next_obs, target.shape[0] - 2)]",
+        T_DENSE,
+    ),
+    "lazy: reads without noise": (
+        LAZY,
+        "        if key is None:\n            key,",
+        "        if True:\n            key,",
+        T_LAZY,
+    ),
+    "lazy: reads at the last copy": (
+        LAZY,
+        "row = _advanced(constants, clock, key, rows, clock.now).value[0]",
+        "row = _advanced(constants, clock, key, rows, clock.sync).value[0]",
+        T_LAZY,
+    ),
+    "lazy: attending is forgotten": (
+        LAZY,
+        "time=table.rows.time.at[place].set(rows.time), value=table.rows.value.at[place].set(rows.value)",
+        "time=table.rows.time",
+        T_LAZY,
+    ),
+    "lazy: one noise for all coordinates": (
+        LAZY,
+        "z = lazy_rows.draw(constants, key, jnp.zeros(1), rows.width)",
+        "z = lazy_rows.draw(constants, key, jnp.zeros(1), rows.width)\n    z = None if z is None else 0 * z + z[:, :1]",
+        T_LAZY,
+    ),
     "blocks: stale target values": (
         BLOCKS,
         "reads.fresh, lambda: rows.value,",
-        "reads.fresh, lambda: noted[place],",
-        T_BLOCKS,
+        "reads.fresh, lambda: target_table[place],",
+        T_LAZY,
     ),
-    "blocks: targets never noted": (
+    "blocks: targets never kept": (
         BLOCKS,
-        "noting = jnp.where(reads.copies, 0, reads.chunks)",
-        "noting = 0 * reads.chunks",
-        T_BLOCKS,
+        "kept_chunks = jnp.where(reads.copies, 0, reads.chunks)",
+        "kept_chunks = 0 * reads.chunks",
+        T_LAZY,
     ),
     "blocks: targets never recalled": (
         BLOCKS,
-        "lambda: jax.vmap(sleeping_rows.target_of)(clock, rows, noted[place])",
+        "lambda: jax.vmap(lazy_rows.target_of)(clock, rows, target_table[place])",
         "lambda: rows.value",
-        T_BLOCKS,
+        T_LAZY,
     ),
-    "blocks: rows not given back": (
+    "blocks: rows not put back": (
         BLOCKS,
         "lax.fori_loop(0, reads.chunks, put,",
         "lax.fori_loop(0, 0 * reads.chunks, put,",
-        T_BLOCKS,
+        T_LAZY,
     ),
     "blocks: too few chunks": (
         BLOCKS,
         "(counts.max() + CHUNK - 1) // CHUNK",
         "(counts.min() + CHUNK - 1) // CHUNK - 1",
-        T_BLOCKS,
+        T_LAZY,
     ),
+    # loops and keys
+    "loops: learning counts all steps": (
+        COMPILED,
+        "state = episode.begin(agent, episode_keys, carry.state, carry.steps)",
+        "state = episode.begin(agent, episode_keys, carry.state, carry.all_steps)",
+        T_BASE,
+    ),
+    "loops: numbers as constants": (
+        COMPILED,
+        "lax.optimization_barrier((agent, environment))",
+        "(agent, environment)",
+        f"{T_TRAINING} --slow",
+    ),
+    "loops: the host counts steps from 1": (
+        HOST,
+        "carry._replace(state=state, step=carry.step + 1, obs=jnp.asarray(obs))",
+        "carry._replace(state=state, step=carry.step + 2, obs=jnp.asarray(obs))",
+        T_HOST,
+    ),
+    "loops: the host acts once more": (EPISODE, "if unless is not None and", "if False and", f"{T_HOST} --slow"),
+    "loops: a cut episode counts": (COMPILED, "ended = done - int(carry.cut)", "ended = done", T_HOST),
+    "loops: evaluation with one member": (
+        EVALUATION,
+        "return self._agent.begin_episode(key, state)",
+        "return state",
+        T_EVALUATION,
+    ),
+    "loops: spread with n - 1": (
+        RECORDING,
+        "spread=recorder.spread.at[place].set(recorder.recent.std(0))",
+        "spread=recorder.spread.at[place].set(recorder.recent.std(0, ddof=1))",
+        T_RECORDING,
+    ),
+    "loops: the stride does not double": (
+        RECORDING,
+        "stride=2 * recorder.stride",
+        "stride=recorder.stride",
+        T_RECORDING,
+    ),
+    "keys: reset and begin swapped": (
+        "keys.py",
+        "    begin: jax.Array\n    reset: jax.Array",
+        "    reset: jax.Array\n    begin: jax.Array",
+        T_KEYS,
+    ),
+    "pytrees: classes share a program": (
+        "pytrees.py",
+        "classes = classes_of(trees)",
+        "classes = ()",
+        T_PYTREES,
+    ),
+    "files: ids in old files are followed": (
+        "saved_agent.py",
+        'ids.refuse_import(about["env"], str(path), "name the same environment yourself")',
+        "pass",
+        T_SAVED,
+    ),
+    # the generator
     "noise: no sign": (NOISE, "^ (word << 31)", "^ (0 * word)", T_NOISE),
     "noise: a coefficient off by 1e-4": (NOISE, "2.628698712935459", "2.6289", T_NOISE),
     "noise: key half ignored": (
@@ -217,6 +416,7 @@ MUTANTS = {
         "middle = offset\n    return",
         T_NOISE,
     ),
+    # insight
     "insight: tabular drift without |D|": (TABULAR, "* counts[..., None] * (target", "* (target", T_TABULAR),
     "insight: tabular noise without the 2": (TABULAR, "jnp.sqrt(2 * epsilon)", "jnp.sqrt(epsilon)", T_TABULAR),
     "insight: tabular target of this period": (TABULAR, "[q[1:].max(2), ", "[q[:-1].max(2), ", T_TABULAR),
@@ -241,18 +441,6 @@ MUTANTS = {
     "insight: RLSVI without shrinking": (RLSVI, "visits * target / self.noise_variance / precision", "target", T_RLSVI),
     "insight: RLSVI chest anywhere": (RLSVI, "target[:, -1, RIGHT] += 1", "target[:, :, RIGHT] += 1", T_RLSVI),
     "insight: RLSVI forgets visits": (RLSVI, "visits[running] = now", "pass", T_RLSVI),
-    "posterior: noise without the 2": (
-        LANGEVIN,
-        "jnp.sqrt(2 * alpha * noise_variance",
-        "jnp.sqrt(alpha * noise_variance",
-        T_POSTERIOR,
-    ),
-    "posterior: noise without 1/|D|": (
-        LANGEVIN,
-        "jnp.sqrt(2 * alpha * noise_variance / num_data)",
-        "jnp.sqrt(2 * alpha * noise_variance)",
-        T_POSTERIOR,
-    ),
     "posterior: prior without 1/|D|": (POSTERIOR, "noise_variance / size *", "noise_variance *", T_POSTERIOR),
     "posterior: no prior": (POSTERIOR, "noise_variance / size *", "0 * noise_variance *", T_POSTERIOR),
     "posterior: |D| is the batch": (
@@ -278,25 +466,44 @@ class Args:
     """Mutation tests."""
 
     match: str = ""
-    """Only mutants whose name holds this text."""
+    """Only mutants whose name, file or tests hold this text."""
+    slow: bool = False
+    """Run slow tests too; by default only for the mutants that need them."""
+    dry: bool = False
+    """Only check that each text occurs once in its file."""
     out: Path = Path("out/mutants.json")
     """Where the outcome goes."""
 
 
-def survives(file: str, old: str, new: str, tests: str) -> bool:
+#: Folders that tests import helpers from.
+HELPERS = ("environments/bsuite", "runners", "agents", "agents/learners", "loops")
+
+
+def broken(source: Path, file: str, old: str, new: str) -> None:
+    """Replace ``old`` in a file of a copy of the package."""
+    path = source / "langevin_dqn" / file
+    text = path.read_text(encoding="utf-8")
+    if text.count(old) != 1:
+        raise SystemExit(f"{file} has {text.count(old)} times the text {old!r}")
+    path.write_text(text.replace(old, new), encoding="utf-8")
+
+
+def survives(file: str, old: str, new: str, tests: str, slow: bool) -> bool:
     """True if ``tests`` pass on a copy of the package with ``old`` replaced."""
     with tempfile.TemporaryDirectory() as folder:
         source = Path(shutil.copytree(ROOT / "src", Path(folder) / "src"))
-        path = source / "langevin_dqn" / file
-        text = path.read_text(encoding="utf-8")
-        if text.count(old) != 1:
-            raise SystemExit(f"{file} has {text.count(old)} times the text {old!r}")
-        path.write_text(text.replace(old, new), encoding="utf-8")
+        broken(source, file, old, new)
         # The project's own pythonpath would come before PYTHONPATH, and the tests would see the unbroken package.
-        first = f"pythonpath={source} {ROOT / 'tests/environments/bsuite'}"
-        command = [sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", "-o", first, str(ROOT / tests)]
+        first = f"pythonpath={source} {' '.join(str(ROOT / 'tests' / helper) for helper in HELPERS)}"
+        path, _, option = tests.partition(" ")
+        chosen = [] if slow or option == "--slow" else ["-m", "not slow"]
+        command = [sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", "-o", first]
         done = subprocess.run(
-            command, cwd=folder, env={**os.environ, "PYTHONPATH": str(source)}, capture_output=True, text=True
+            [*command, *chosen, str(ROOT / path)],
+            cwd=folder,
+            env={**os.environ, "PYTHONPATH": str(source)},
+            capture_output=True,
+            text=True,
         )
         if done.returncode > 1:
             raise SystemExit(done.stdout + done.stderr)
@@ -305,10 +512,17 @@ def survives(file: str, old: str, new: str, tests: str) -> bool:
 
 def main(args: Args) -> int:
     outcome = {}
-    for name, mutant in MUTANTS.items():
-        if args.match in name:
-            outcome[name] = "survives" if survives(*mutant) else "caught"
-            print(f"{outcome[name]:9} {name}", flush=True)
+    for name, (file, old, new, tests) in MUTANTS.items():
+        if not any(args.match in text for text in (name, file, tests)):
+            continue
+        if args.dry:
+            with tempfile.TemporaryDirectory() as folder:
+                broken(Path(shutil.copytree(ROOT / "src", Path(folder) / "src")), file, old, new)
+            continue
+        outcome[name] = "survives" if survives(file, old, new, tests, args.slow) else f"caught by {tests}"
+        print(f"{outcome[name]:60} {name}", flush=True)
+    if args.dry:
+        return 0
     args.out.parent.mkdir(parents=True, exist_ok=True)
     args.out.write_text(json.dumps(outcome, indent=1))
     return int("survives" in outcome.values())

@@ -5,6 +5,7 @@ harm, and NumPy alone can read it.
 """
 
 import json
+import operator
 import zipfile
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -137,10 +138,15 @@ def load_agent(
     """
     path = Path(path)
     about, arrays = _read(path)
-    space, num_actions, settings = _observed(about, path, env)
-    config: AgentConfig | dict[str, Any] = about["description"] or {}
-    if about["config"] is not None:
-        config = AgentConfig.from_dict(about["config"])
+    try:
+        space, num_actions, settings = _observed(about, path, env)
+        config: AgentConfig | dict[str, Any] = about["description"] or {}
+        if about["config"] is not None:
+            config = AgentConfig.from_dict(about["config"])
+    except UserError:
+        raise
+    except (ValueError, KeyError, TypeError, AttributeError):
+        raise _not_a_saved_agent(path) from None
     if agent is not None:
         built = resolve_agent(agent, _Observed(space, num_actions), network=network, changes=changes).agent
     elif changes:
@@ -178,7 +184,7 @@ def _observed(about: dict[str, Any], path: Path, env: Any) -> tuple[Space, int, 
         settings = AgentConfig.from_dict(description["config"]) if is_value_agent else None
         fields = dict(about["space"])
         space = _SPACES[fields.pop("kind")](**{k: tuple(v) if isinstance(v, list) else v for k, v in fields.items()})
-        return space, about["num_actions"], settings
+        return space, operator.index(about["num_actions"]), settings
     if env is None:  # a file from before space and actions were saved
         ids.refuse_import(about["env"], str(path), "name the same environment yourself")
         env = about["env"]
@@ -233,7 +239,11 @@ def _read(path: Path) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
     except OSError as error:
         raise UserError(f"cannot read {path}: {error.strerror or error}", "name a file that --save wrote") from None
     except (ValueError, KeyError, TypeError, EOFError, zipfile.BadZipFile):
-        raise UserError(f"{path} is not a saved agent", "name a file that --save or save_agent wrote") from None
+        raise _not_a_saved_agent(path) from None
+
+
+def _not_a_saved_agent(path: Path) -> UserError:
+    return UserError(f"{path} is not a saved agent", "name a file that --save or save_agent wrote")
 
 
 def _filled(shapes: Any, arrays: dict[str, np.ndarray], path: Path) -> Any:

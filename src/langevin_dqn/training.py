@@ -173,7 +173,7 @@ def make_train(
     if isinstance(environment, HostEnvironment):
         raise UserError(f"{env} cannot be compiled", "use train, which steps it on the host")
     found = resolve_agent(agent, environment, preset=preset, network=network, changes=changes)
-    return compiled.pure(found.agent, environment, episodes)
+    return compiled.as_function(found.agent, environment, episodes)
 
 
 def _copy(agent: Any, state: Any, environment: Environment | HostEnvironment) -> TrainedAgent:

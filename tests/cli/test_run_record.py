@@ -37,7 +37,7 @@ def test_without_it_there_is_no_record(langevin_dqn_command):
         ["--record", "q", "--json", "--env", "gym:CliffWalking-v1"],
         ["--record", "q", "--maps", "maps.png", "--env", "catch"],
         ["--record", "q", "--json", "--env", "deep_sea:depth=90"],
-        ["--record", "q", "--json", "--set", "row_updates=sleeping", "--set", "regularizer=0"],
+        ["--record", "q", "--json", "--set", "row_updates=lazy", "--set", "regularizer=0"],
     ],
     ids=" ".join,
 )

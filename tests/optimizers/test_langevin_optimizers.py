@@ -226,7 +226,7 @@ def test_zero_variance_without_eps_is_optax_adam():
     np.testing.assert_allclose(got, reference, rtol=1e-4)
 
 
-def test_bias_correction_is_optax_adam():
+def test_bias_corrected_drift_is_optax_adam():
     stream = gradient_stream()
     reference = run_updates(optax.adam(ALPHA, B1, B2, eps=1e-2), stream)
     got = run_updates(langevin_adam(ALPHA, 0.0, B1, B2, 1e-2, bias_correction=True), stream, **NOISELESS)
@@ -236,7 +236,7 @@ def test_bias_correction_is_optax_adam():
 
 
 def test_bias_correction_leaves_the_noise_alone():
-    """Noise keeps raw v and α_k when the drift is debiased; within 3%, level 1e-10."""
+    """Noise keeps raw v and α_k when the drift is bias-corrected; within 3%, level 1e-10."""
     g = jnp.full(100_000, 0.05)
 
     @jax.jit
@@ -249,12 +249,12 @@ def test_bias_correction_leaves_the_noise_alone():
     assert np.var(update(SIGMA2) - update(0.0)) == pytest.approx(expected, rel=0.03)
 
 
-def noiseless_runs(jitted, debiased):
+def noiseless_runs(jitted, corrected):
     """Updates and moments of the plain program and of two noisy ones whose noise is exactly 0."""
     stream = gradient_stream(steps=20)
 
     def run(variance, num_data):
-        optimizer = langevin_adam(ALPHA, variance, B1, B2, EPS, bias_correction=debiased)
+        optimizer = langevin_adam(ALPHA, variance, B1, B2, EPS, bias_correction=corrected)
         step = jax.jit(optimizer.update) if jitted else optimizer.update
         state, updates = optimizer.init(jnp.asarray(stream[0])), []
         for i, g in enumerate(stream):
@@ -267,14 +267,14 @@ def noiseless_runs(jitted, debiased):
 
 @pytest.mark.parametrize("jitted", [False, True], ids=["eager", "jit"])
 def test_noiseless_adam_is_the_drift_of_the_noisy_one_bit_for_bit(jitted):
-    plain, endless_data, zero_array = noiseless_runs(jitted, debiased=False)
+    plain, endless_data, zero_array = noiseless_runs(jitted, corrected=False)
     assert_same_bits(plain, endless_data)
     assert_same_bits(plain, zero_array)
 
 
-def test_noiseless_bias_correction_is_that_of_the_noisy_one():
+def test_noiseless_bias_corrected_drift_is_that_of_the_noisy_one():
     """To a few units in the last place: the compiler may fuse the two programs differently."""
-    plain, endless_data, zero_array = noiseless_runs(jitted=True, debiased=True)
+    plain, endless_data, zero_array = noiseless_runs(jitted=True, corrected=True)
     for other in (endless_data, zero_array):
         for a, b in zip(jax.tree.leaves(plain), jax.tree.leaves(other), strict=True):
             np.testing.assert_allclose(a, b, rtol=1e-6)
@@ -433,3 +433,12 @@ def test_schedule_drives_the_noise(name):
     constant = run_updates(factory(ALPHA, SIGMA2), stream, **kwargs)
     roots = np.sqrt([halving(count) / ALPHA for count in range(21)])
     np.testing.assert_allclose(scheduled, constant * roots[:, None], rtol=1e-4)
+
+
+def test_the_old_name_of_bias_correction_still_works():
+    with pytest.warns(DeprecationWarning, match="debiased_drift is now bias_correction"):
+        old = langevin_adam(ALPHA, 0.0, B1, B2, EPS, debiased_drift=True)
+    new = langevin_adam(ALPHA, 0.0, B1, B2, EPS, bias_correction=True)
+    gradient = jnp.array([0.3, -2.0])
+    steps = [o.update(gradient, o.init(gradient), key=None, num_data=5)[0] for o in (old, new)]
+    np.testing.assert_array_equal(*steps)

@@ -105,7 +105,7 @@ def csv_folders(args: Args, seeds: list[int]) -> dict[int, Path]:
 
     root = Path(args.bsuite_csv)
     folders = {seed: root if len(seeds) == 1 else root / f"seed_{seed}" for seed in seeds}
-    _make_way([csv_path(folder, args.env) for folder in folders.values()], args.overwrite)
+    _check_writable([csv_path(folder, args.env) for folder in folders.values()], args.overwrite)
     return folders
 
 
@@ -114,11 +114,11 @@ def agent_files(args: Args, seeds: list[int]) -> dict[int, Path]:
     if args.save is None:
         return {}
     files = {seed: Path(args.save) / f"seed_{seed}.npz" for seed in seeds}
-    _make_way(list(files.values()), args.overwrite)
+    _check_writable(list(files.values()), args.overwrite)
     return files
 
 
-def _make_way(files: list[Path], overwrite: bool) -> None:
+def _check_writable(files: list[Path], overwrite: bool) -> None:
     """Find out before anything runs whether the files can be written after it."""
     for path in files:
         if path.exists() and not overwrite:

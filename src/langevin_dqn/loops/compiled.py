@@ -130,12 +130,15 @@ def run_chunk(agent: Any, environment: Environment, key: jax.Array, carry: Carry
     return RUN_CHUNK.compiled_for(agent, environment)(agent, environment, key, carry, limits)
 
 
-def pure(agent: Any, environment: Environment, episodes: int) -> Callable[[jax.Array], dict[str, Any]]:
+def as_function(agent: Any, environment: Environment, episodes: int) -> Callable[[jax.Array], dict[str, Any]]:
     """The whole loop as one function of a key, for ``jit`` and ``vmap``."""
 
     def train(key: jax.Array) -> dict[str, Any]:
+        # As constants of the program, numbers such as the learning rate would be folded into others: other rounding.
+        traced_agent, traced_environment = lax.optimization_barrier((agent, environment))
         limits = Limits(jnp.int32(episodes), jnp.int32(_NEVER), jnp.int32(_NEVER), jnp.float32(-jnp.inf))
-        carry = _run_chunk(agent, environment, key, _begin(agent, environment, key, episodes), limits)
+        start = _begin(traced_agent, traced_environment, key, episodes)
+        carry = _run_chunk(traced_agent, traced_environment, key, start, limits)
         return {
             "returns": carry.returns,
             "lengths": carry.lengths,
@@ -183,7 +186,7 @@ def _run_chunk(agent: Any, environment: Environment, key: jax.Array, carry: Carr
         state = episode.begin(agent, episode_keys, carry.state, carry.steps)
         recorder = carry.recorder
         if recorder is not None:
-            recorder = recording.look(agent, recorder, state, carry.episodes)
+            recorder = recording.record_values(agent, recorder, state, carry.episodes)
         now = episode.run(
             agent,
             environment,

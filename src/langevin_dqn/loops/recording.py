@@ -76,7 +76,7 @@ def init(space: Space, num_actions: int) -> Recorder:
     )
 
 
-def look(agent: Any, recorder: Recorder, state: Any, before: jax.Array) -> Recorder:
+def record_values(agent: Any, recorder: Recorder, state: Any, before: jax.Array) -> Recorder:
     """Read Q of every state as an episode begins, ``before`` which so many were run.
 
     Each episode writes where the next map belongs; the one that the map is for comes last.

@@ -13,7 +13,7 @@ from langevin_dqn.paper.statistics import mean_interval, sign_test
 from langevin_dqn.runs.result import Result
 
 #: A gain in the share of runs that learn that counts as nothing.
-NOTHING = 0.1
+NEGLIGIBLE_GAIN = 0.1
 
 
 def _split(results: Sequence[Result]) -> tuple[pl.DataFrame, pl.DataFrame]:
@@ -85,7 +85,7 @@ def _change(times: pl.DataFrame) -> tuple[np.ndarray, np.ndarray, int, int] | No
 
 
 def boot_gains_nothing(words: str) -> Claim:
-    """More updates change the share of runs that learn by less than ``NOTHING``."""
+    """More updates change the share of runs that learn by less than ``NEGLIGIBLE_GAIN``."""
 
     def check(results: Sequence[Result]) -> Finding:
         change = _change(_split(results)[0])
@@ -94,13 +94,13 @@ def boot_gains_nothing(words: str) -> Claim:
         few, many, low, high = change
         gain = np.isfinite(many).astype(float) - np.isfinite(few)
         lower, upper = mean_interval(gain, 1 - 2 * LEVEL)
-        verdict = HOLDS if upper < NOTHING else FAILS if lower > 0 else INCONCLUSIVE
+        verdict = HOLDS if upper < NEGLIGIBLE_GAIN else FAILS if lower > 0 else INCONCLUSIVE
         numbers = {"gain": float(gain.mean()), "lower": lower, "upper": upper, "pairs": len(gain)}
         found = (
             f"from {low} to {high} updates the share of Boot DQN's runs that learn changes by {gain.mean():+.2f} "
             f"(from {np.isfinite(few).sum()} to {np.isfinite(many).sum()} of {len(gain)})"
         )
-        test = f"the 90% interval of the gain, {lower:+.2f} to {upper:+.2f}, has to stay below {NOTHING}"
+        test = f"the 90% interval of the gain, {lower:+.2f} to {upper:+.2f}, has to stay below {NEGLIGIBLE_GAIN}"
         return Finding(verdict, found, numbers, test)
 
     return Claim("boot_gains_nothing", words, check)

@@ -140,7 +140,7 @@ class Store:
         unfinished = None
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
-            self._sweep(path.parent)
+            self._remove_abandoned(path.parent)
             descriptor, unfinished = tempfile.mkstemp(prefix=f".{path.stem}.", suffix=".tmp", dir=path.parent)
             with os.fdopen(descriptor, "wb") as file:
                 _row(path.stem, run, result).write_parquet(file)
@@ -192,7 +192,7 @@ class Store:
         if not path.exists():
             return None
         try:
-            if _ends_as_it_should(path):
+            if _has_parquet_footer(path):
                 with path.open("rb") as file:  # by its path, a name with [, ? or * would be taken for a pattern
                     table = pl.read_parquet(file, hive_partitioning=False)
                 if table.height == 1 and table["key"].item() == path.stem:
@@ -202,7 +202,7 @@ class Store:
         self._set_aside(path)
         return None
 
-    def _sweep(self, folder: Path) -> None:
+    def _remove_abandoned(self, folder: Path) -> None:
         """Once, remove what writers that were killed left behind; a living one's file is seconds old."""
         if not self._swept:
             self._swept = True
@@ -222,7 +222,7 @@ class Store:
         self.damaged.append(path)
 
 
-def _ends_as_it_should(path: Path) -> bool:
+def _has_parquet_footer(path: Path) -> bool:
     """Parquet's own mark at the end, which a file cut short has not."""
     with path.open("rb") as file:
         if os.fstat(file.fileno()).st_size < 12:
@@ -266,7 +266,7 @@ def _row(key: str, run: Run, result: Result) -> "pl.DataFrame":
         lists[_RECORD + "shape"] = np.array(result.record.spread.shape)
     return pl.DataFrame(
         {name: [value] for name, value in row.items()} | {name: [_compact(values)] for name, values in lists.items()},
-        schema_overrides={name: kind for name, kind in _may_be_missing().items() if name in row},
+        schema_overrides={name: kind for name, kind in _nullable_types().items() if name in row},
     )
 
 
@@ -284,7 +284,7 @@ def config_of(row: Mapping[str, Any]) -> AgentConfig | dict[str, Any]:
     )
 
 
-def _may_be_missing() -> dict[str, Any]:
+def _nullable_types() -> dict[str, Any]:
     """The types of columns that may hold nothing."""
     import polars as pl
 

@@ -1,16 +1,10 @@
-"""Every bsuite experiment fits the training loop, from the command line too."""
+"""``langevin-dqn run`` and ``list`` on bsuite's experiments."""
 
 import json
-import sys
 
-import jax
-import jax.numpy as jnp
 import numpy as np
 import pytest
-from langevin_dqn.schedule import Schedule
 
-from langevin_dqn import compiled_training, machine, make_agent, make_env, preset, prng
-from langevin_dqn.cli import main as command
 from langevin_dqn.environments.bsuite import mnist_files
 from langevin_dqn.environments.bsuite.sweeps import SWEEPS
 from langevin_dqn.errors import UserError
@@ -30,39 +24,13 @@ def digits(tmp_path):
     return tmp_path
 
 
-@pytest.mark.parametrize("name", SWEEPS)
-def test_the_training_program_takes_it(name, digits, monkeypatch):
-    """Traced with shapes alone: the loops are consistent, and every measure is kept per episode."""
-    monkeypatch.setenv(mnist_files.VARIABLE, str(digits))
-    env, key, episodes = make_env(f"{name}/0"), jax.random.key(0, impl=prng.PRNG), 5
-    agent = make_agent(preset("ensemble_langevin_dqn"), space=env.observation_space)
-    schedule = Schedule(jnp.int32(1), jnp.int32(1))
-    limits = compiled_training.Limits(jnp.int32(episodes), jnp.int32(9999), jnp.int32(9999), jnp.float32(0))
-    carry = jax.eval_shape(lambda: compiled_training.begin(agent, env, key, episodes))
-    after = jax.eval_shape(
-        lambda env, carry: compiled_training.run_chunk(agent, env, schedule, key, carry, limits, False), env, carry
-    )
-    assert jax.tree.map(jnp.shape, after) == jax.tree.map(jnp.shape, carry)
-    assert all(m.shape == (episodes,) for m in after.measures.values())
-
-
-@pytest.fixture
-def run(monkeypatch, capsys):
-    """The entry point in this process: (exit code, stdout, stderr)."""
-    monkeypatch.setattr(machine, "prepare", lambda: None)
+@pytest.fixture(autouse=True)
+def no_digits_by_default(monkeypatch):
     monkeypatch.setenv(mnist_files.VARIABLE, "")
 
-    def call(*argv):
-        monkeypatch.setattr(sys, "argv", ["langevin-dqn", *argv])
-        with pytest.raises(SystemExit) as stop:
-            command.main()
-        return stop.value.code, *capsys.readouterr()
 
-    return call
-
-
-def test_digits_from_a_folder(run, digits):
-    code, out, err = run(
+def test_digits_from_a_folder(langevin_dqn_command, digits):
+    code, out, err = langevin_dqn_command(
         "run", "--agent", "dqn", "--env", "mnist_scale/19", "--mnist-dir", str(digits), "--episodes", "6", "--json",
         "--set", "hidden=5",
     )  # fmt: skip
@@ -73,8 +41,8 @@ def test_digits_from_a_folder(run, digits):
     assert abs(record["total_return"]) in (0, 2_000, 4_000, 6_000)
 
 
-def test_digits_without_a_folder(run):
-    code, out, err = run("run", "--agent", "dqn", "--env", "mnist/0")
+def test_digits_without_a_folder(langevin_dqn_command):
+    code, out, err = langevin_dqn_command("run", "--agent", "dqn", "--env", "mnist/0")
     assert (code, out) == (2, "")
     assert "--mnist-dir" in err.splitlines()[1]
 
@@ -89,7 +57,7 @@ def test_digits_without_a_folder(run):
         ([], 1_000),
     ],
 )
-def test_episodes_by_default_are_bsuites(run, monkeypatch, words, episodes):
+def test_episodes_by_default_are_bsuites(langevin_dqn_command, monkeypatch, words, episodes):
     seen = []
 
     def stop(jobs, **_):
@@ -97,12 +65,12 @@ def test_episodes_by_default_are_bsuites(run, monkeypatch, words, episodes):
         raise UserError("enough seen", "this is a test")
 
     monkeypatch.setattr(runners, "run_jobs", stop)
-    assert run("run", "--agent", "dqn", *words)[0] == 2
+    assert langevin_dqn_command("run", "--agent", "dqn", *words)[0] == 2
     assert [job.episodes for job in seen] == [episodes]
 
 
-def test_list_shows_every_experiment(run):
-    code, out, _ = run("list", "--json")
+def test_list_shows_every_experiment(langevin_dqn_command):
+    code, out, _ = langevin_dqn_command("list", "--json")
     assert code == 0
     listed = json.loads(out)["environments"]
     assert {name: len(sweep.settings) for name, sweep in SWEEPS.items()} == {

@@ -13,10 +13,14 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from langevin_dqn import make_agent, make_env, preset, prng
+from langevin_dqn import keys, make_agent, make_env, preset
+from langevin_dqn.agents import Step
 
 AGENTS = ("dqn", "langevin_dqn", "boot_dqn", "ensemble_langevin_dqn")
 READINGS = {"langevin_dqn": "released"}  # the others: paper
+#: Each agent and kind of probe is a program of its own: two are in the fast tests, all in the others.
+FAST_VALUES = [a if a == "boot_dqn" else pytest.param(a, marks=pytest.mark.slow) for a in AGENTS]
+FAST_CHOICES = [a if a == "langevin_dqn" else pytest.param(a, marks=pytest.mark.slow) for a in AGENTS]
 STEPS, UPDATES_PER_STEP, AVERAGED = 120, 4, 50
 
 #: True values by state, where there is one action.
@@ -36,34 +40,29 @@ def values_after(agent, names, which, key, steps):
     averaged = jnp.minimum(AVERAGED, steps)
 
     def play(number, carry):
-        state, replay, env_state, obs, ended, total = carry
-        keys = jax.random.split(jax.random.fold_in(key, number), 6)
-        fresh = agent.begin_episode(keys[0], state), *jax.lax.switch(which, [e.reset for e in envs], keys[1])
+        state, env_state, obs, ended, total = carry
+        own = jax.random.split(jax.random.fold_in(key, number), 6)
+        fresh = agent.begin_episode(own[0], state), *jax.lax.switch(which, [e.reset for e in envs], own[1])
         state, env_state, obs = jax.tree.map(partial(jnp.where, ended), fresh, (state, env_state, obs))
-        action = agent.act(keys[2], state, obs)
-        outcome = jax.lax.switch(which, [e.step for e in envs], keys[3], env_state, action)
-        env_state, after, reward, ended, _ = outcome
-        replay = agent.observe(keys[4], state, replay, obs, action, reward, after, ended)
-        state = jax.lax.fori_loop(
-            0,
-            jnp.where(replay.size.min() > 0, UPDATES_PER_STEP, 0),
-            lambda i, state: agent.learn(jax.random.fold_in(keys[5], i), state, replay),
-            state,
-        )
-        values = jax.vmap(agent.q_values, in_axes=(None, 0))(state, jnp.arange(2))
-        total += jnp.where(number >= steps - averaged, values / averaged, 0)
-        return state, replay, env_state, after, ended, total
+        action = agent.act(own[2], state, obs)
+        outcome = jax.lax.switch(which, [e.step for e in envs], own[3], env_state, action)
+        env_state, after, reward, ended, truncated = outcome
+        state = agent.observe(own[4], state, Step(obs, action, reward, after, ended, truncated))
+        state = agent.learn(own[5], state, 1)
+        found = jax.vmap(agent.ensemble_values, in_axes=(None, 0))(state, jnp.arange(2))
+        total += jnp.where(number >= steps - averaged, found / averaged, 0)
+        return state, env_state, after, ended, total
 
-    state, nowhere = agent.init(jax.random.fold_in(key, STEPS), space, actions), jnp.int32(0)
-    total = jnp.zeros((2, state.params[0].shape[0], actions))
-    start = state, agent.init_replay(space, actions, STEPS), nowhere, nowhere, jnp.bool_(True), total
-    return jax.lax.fori_loop(0, steps, play, start)[-1]
+    state, nowhere = agent.init(jax.random.fold_in(key, STEPS), space, actions, STEPS), jnp.int32(0)
+    total = jnp.zeros((2, agent.config.members, actions))
+    return jax.lax.fori_loop(0, steps, play, (state, nowhere, nowhere, jnp.bool_(True), total))[-1]
 
 
 def values(agent_name, probe, steps=STEPS):
     group, changes = (tuple(VALUES), {}) if probe in VALUES else (tuple(CHOICES), {"epsilon": 0.2})
-    agent = make_agent(preset(agent_name, READINGS.get(agent_name, "paper"), discount=1.0, **changes))
-    return np.asarray(values_after(agent, group, group.index(probe), jax.random.key(0, impl=prng.PRNG), steps))
+    changes |= {"discount": 1.0, "updates_per_step": UPDATES_PER_STEP}
+    agent = make_agent(preset(agent_name, READINGS.get(agent_name, "paper"), **changes))
+    return np.asarray(values_after(agent, group, group.index(probe), keys.run_key(0), steps))
 
 
 def value_error(q, probe):
@@ -82,7 +81,7 @@ def worst_return(q, probe):
 
 
 @pytest.mark.parametrize("probe", VALUES)
-@pytest.mark.parametrize("agent", AGENTS)
+@pytest.mark.parametrize("agent", FAST_VALUES)
 def test_values(agent, probe):
     """Every member is within 0.1 of the true value of every state it has met."""
     q = values(agent, probe)
@@ -91,7 +90,7 @@ def test_values(agent, probe):
 
 
 @pytest.mark.parametrize("probe", CHOICES)
-@pytest.mark.parametrize("agent", AGENTS)
+@pytest.mark.parametrize("agent", FAST_CHOICES)
 def test_choices(agent, probe):
     """Every member's greedy action earns 1 in every state."""
     q = values(agent, probe)
@@ -99,7 +98,7 @@ def test_choices(agent, probe):
     assert worst_return(q, probe) == 1
 
 
-@pytest.mark.parametrize("probe", [*VALUES, *CHOICES])
+@pytest.mark.parametrize("probe", [*VALUES, *(pytest.param(probe, marks=pytest.mark.slow) for probe in CHOICES)])
 def test_a_fresh_ensemble_fails(probe):
     """So the checks above are met by learning."""
     q = values("boot_dqn", probe, steps=1)

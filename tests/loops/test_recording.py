@@ -1,7 +1,5 @@
 """Recording Q: it changes nothing, and what it keeps is what one would have seen by looking."""
 
-import dataclasses
-import json
 from functools import partial
 from typing import NamedTuple
 
@@ -9,16 +7,13 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from langevin_dqn.recording import WINDOW
 
 import langevin_dqn
-from langevin_dqn import UserError, compiled_training, prng, recording
-from langevin_dqn import schedule as schedules
+from langevin_dqn import UserError, keys
+from langevin_dqn.agents import Step
 from langevin_dqn.environments.base import IndexSpace
-from langevin_dqn.presets import preset
-from langevin_dqn.runs.result import Result, UncertaintyMaps
-from langevin_dqn.runs.runners import Job
-from langevin_dqn.runs.store import Store, key_of
+from langevin_dqn.loops import compiled, recording
+from langevin_dqn.loops.recording import WINDOW
 
 SEA = "deep_sea:depth=4"
 SMALL = {"hidden": (5, 5), "updates_per_step": 2}
@@ -40,6 +35,7 @@ def test_a_record_changes_no_bit():
     assert_same_bits(*with_and_without("langevin_dqn", preset="released"))
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("quick_compilation")
 def test_nor_where_updates_come_within_episodes():
     assert_same_bits(*with_and_without("boot_dqn", members=2, update_timing="within"))
@@ -48,31 +44,30 @@ def test_nor_where_updates_come_within_episodes():
 def test_nothing_recorded_is_nothing_compiled():
     """Without a record the program has no trace of one; with it, it has."""
     environment = langevin_dqn.make_env(SEA)
-    config = langevin_dqn.preset("dqn", **SMALL)
-    agent = langevin_dqn.make_agent(config, space=environment.observation_space)
-    key = jax.random.key(0, impl=prng.PRNG)
-    limits = compiled_training.Limits(jnp.int32(1), jnp.int32(9), jnp.int32(9), jnp.float32(0))
+    agent = langevin_dqn.make_agent(langevin_dqn.preset("dqn", **SMALL), space=environment.observation_space)
+    key = keys.run_key(0)
+    limits = compiled.Limits(jnp.int32(1), jnp.int32(9), jnp.int32(9), jnp.float32(0))
     maps = f"tensor<{recording.MAX_MAPS}x16"
     for records in (False, True):
-        carry = compiled_training.begin(agent, environment, key, 9, None, records)
-        text = compiled_training.run_chunk.lower(
-            agent, environment, schedules.Schedule.of(config), key, carry, limits, False
-        ).as_text()
+        carry = jax.eval_shape(lambda records=records: compiled._begin(agent, environment, key, 9, None, records))
+        program = compiled.RUN_CHUNK.compiled_for(agent, environment)
+        text = program.lower(agent, environment, key, carry, limits).as_text()
         assert (maps in text) == records
 
 
-def looked_at(agent, environment, config, key, episodes):
-    """Q of the acting member at the start of each episode and visits before it, by a loop on the host."""
+def looked_at(agent, environment, key, episodes):
+    """Q of the acting member at the start of each episode and visits before it, by a loop on the host.
+
+    The keys are split here by hand, so that a change of their layout shows.
+    """
     space, actions = environment.observation_space, environment.num_actions
-    state = agent.init(jax.random.fold_in(key, 0), space, actions)
-    replay = agent.init_replay(space, actions, capacity=episodes * environment.max_steps)
-    step, act, observe = jax.jit(environment.step), jax.jit(agent.act), jax.jit(agent.observe)
-    learn = jax.jit(lambda *args: schedules.learn(agent, schedules.Schedule.of(config), *args))
-    values = jax.jit(agent.q_values)
+    state = agent.init(jax.random.fold_in(key, 0), space, actions, episodes * environment.max_steps)
+    step, act, observe, learn = map(jax.jit, (environment.step, agent.act, agent.observe, agent.learn))
+    values = jax.jit(agent.ensemble_values)
     visits, steps, seen, q = np.zeros(space.n, int), 0, [], []
     for episode in range(1, episodes + 1):
         learn_key, begin_key, reset_key, steps_key = jax.random.split(jax.random.fold_in(key, episode), 4)
-        state = agent.begin_episode(begin_key, learn(learn_key, state, replay, steps))
+        state = agent.begin_episode(begin_key, learn(learn_key, state, steps))
         q.append([np.asarray(values(state, jnp.int32(s)))[int(state.member)] for s in range(space.n)])
         seen.append(visits.copy())
         env_state, obs = environment.reset(reset_key)
@@ -82,7 +77,7 @@ def looked_at(agent, environment, config, key, episodes):
             visits[int(obs)] += 1
             action = act(act_key, state, obs)
             env_state, next_obs, reward, terminated, truncated = step(env_key, env_state, action)
-            replay = observe(store_key, state, replay, obs, action, reward, next_obs, terminated)
+            state = observe(store_key, state, Step(obs, action, reward, next_obs, terminated, truncated))
             obs, steps, ended = next_obs, steps + 1, bool(terminated | truncated)
     return np.array(q), np.array(seen)
 
@@ -95,7 +90,7 @@ def test_a_map_is_the_spread_of_what_was_acted_on():
     assert_same_bits(recorded, plain)
     environment, config = langevin_dqn.make_env(SEA), recorded.config
     agent = langevin_dqn.make_agent(config, space=environment.observation_space)
-    q, seen = looked_at(agent, environment, config, jax.random.key(3, impl=prng.PRNG), 20)
+    q, seen = looked_at(agent, environment, keys.run_key(3), 20)
     record = recorded.record
     assert record.episodes.tolist() == [10, 20]
     for place, last in enumerate(record.episodes):
@@ -115,18 +110,17 @@ class Said(NamedTuple):
     """An agent's state that says what its Q is: ``episode`` squared, times one more than the state and action."""
 
     episode: jax.Array
-    member: int = 0
 
 
 class Sayer:
-    def member_values(self, state, member, obs):
+    def values(self, state, obs):
         return state.episode.astype(float) ** 2 * (1 + obs + jnp.arange(2))
 
 
 @partial(jax.jit, static_argnums=0)
 def recorded_after(episodes):
     def one(i, recorder):
-        recorder = recording.look(Sayer(), recorder, Said(i + 1))
+        recorder = recording.record_values(Sayer(), recorder, Said(i + 1), i)
         return recorder._replace(visits=recorder.visits.at[1].add(1))
 
     return jax.lax.fori_loop(0, episodes, one, recording.init(IndexSpace(3), 2))
@@ -155,61 +149,10 @@ def test_room_is_bounded_and_the_stride_doubles(monkeypatch, episodes):
         ("cartpole", "q", {}, "observed as an index"),
         ("gym:CliffWalking-v1", "q", {}, "observed as an index"),
         ("deep_sea:depth=80", "q", {"row_updates": "dense"}, "at most 5000 states"),
-        (SEA, "q", {"row_updates": "sleeping"}, "every row"),
-        ("deep_sea:depth=30", "q", {}, "every row"),
+        (SEA, "q", {"row_updates": "lazy"}, "row_updates=dense"),
+        ("deep_sea:depth=30", "q", {}, "row_updates=dense"),
     ],
 )
 def test_what_cannot_be_recorded(env, record, changes, words):
     with pytest.raises(UserError, match=words):
         langevin_dqn.train("ensemble_langevin_dqn", env, episodes=10, record=record, **changes)
-
-
-def made_up(maps=3, states=16, actions=2):
-    rng = np.random.default_rng(0)
-    return UncertaintyMaps(
-        10 * np.arange(1, maps + 1, dtype=np.int32),
-        rng.random((maps, states, actions), dtype=np.float32),
-        rng.integers(0, 9, (maps, states), dtype=np.int32),
-    )
-
-
-def result_of(job, record):
-    config = preset(job.agent, job.preset, **job.changes)
-    returns = np.zeros(job.episodes, np.float32)
-    return Result("dqn", job.env, job.seed, job.preset, config, 0.99, returns, 0, 1.0, record=record)
-
-
-@pytest.mark.parametrize("maps", [3, 0])
-def test_a_record_comes_back_from_the_store(tmp_path, maps):
-    job, record = Job("dqn", SEA, 0, 35, record="q"), made_up(maps)
-    Store(tmp_path).put(job, result_of(job, record))
-    found = Store(tmp_path).get(job).record
-    for name, values in vars(record).items():
-        back = getattr(found, name)
-        assert (back.shape, back.dtype, back.tobytes()) == (values.shape, values.dtype, values.tobytes())
-
-
-def test_runs_with_and_without_a_record_share_a_store(tmp_path):
-    plain = Job("dqn", SEA, 0, 35)
-    recorded = dataclasses.replace(plain, record="q")
-    Store(tmp_path).put(plain, result_of(plain, None))
-    Store(tmp_path).put(recorded, result_of(recorded, made_up()))
-    assert Store(tmp_path).get(plain).record is None
-    assert Store(tmp_path).get(recorded).record is not None
-    assert {str(found) for found in Store(tmp_path).load()["record_episodes"].to_list()} == {"None", "[10, 20, 30]"}
-
-
-def test_a_record_names_a_run_only_where_there_is_one():
-    """The name is the one this run had before there were records."""
-    plain = Job("dqn", "deep_sea/0", seed=3, episodes=8, changes={"hidden": (5, 5)})
-    assert key_of(plain) == "933d0c153e9f07a81cd5e959fa9940d0"
-    assert key_of(dataclasses.replace(plain, record="q")) != key_of(plain)
-
-
-def test_as_json():
-    record = made_up()
-    record.spread[0, 0, 0] = np.nan
-    back = json.loads(json.dumps(record.to_dict(), allow_nan=False))
-    assert back["spread"][0][0][0] is None
-    assert back["spread"][2] == record.spread[2].tolist()
-    assert (back["episodes"], back["visits"]) == ([10, 20, 30], record.visits.tolist())

@@ -26,7 +26,7 @@ TABLES = [
 # What the text says beside the tables: alg2 to alg4, the appendix, the undiscounted problem.
 TEXT = {
     "discount": 1.0,
-    "debiased_drift": False,
+    "bias_correction": False,
     "regularizer_form": "sum",
     "loss_scale": 1.0,
     "mean_over_members": False,
@@ -89,7 +89,7 @@ RELEASED = {
 }
 RELEASED_COMMON = {
     "adam_eps": 1e-6,
-    "debiased_drift": True,
+    "bias_correction": True,
     "loss_scale": 1.0,
     "discount": 0.99,
     "independent_target": True,
