@@ -37,10 +37,14 @@ def jobs(seeds=2):
 
 
 @pytest.mark.parametrize("agent", OWN)
-def test_every_way_to_train_gives_the_same_returns(agent, command, tmp_path):
+def test_every_way_to_train_gives_the_same_returns(agent, command, tmp_path, quick_compilation):
     factory, changes = OWN[agent]
     result = langevin_dqn.train(factory(**changes), SEA, seed=1, episodes=EPISODES, keep_agent=True)
     assert (result.preset, result.config) == ("custom", factory(**changes).describe())
+
+    plain = {name: value for name, value in changes.items() if name in ("noise_variance", "batch_size")}
+    assert {name: result.setting(name) for name in plain} == plain
+    assert result.setting("speed", 3) == 3
 
     by_id = langevin_dqn.train(agent, SEA, seed=1, episodes=EPISODES, **changes)
     assert by_id.agent == agent
@@ -60,7 +64,7 @@ def test_every_way_to_train_gives_the_same_returns(agent, command, tmp_path):
     assert json.loads(out)["returns"] == langevin_dqn.evaluate(result.trained, SEA).astype(float).tolist()
 
 
-def test_a_sweep_is_resumed(tmp_path):
+def test_a_sweep_is_resumed(tmp_path, quick_compilation):
     """What is stored is not run again; what is read from the store is what was run."""
     store, asked = Store(tmp_path), jobs()
     for jobs_so_far, new in ((asked[::2], asked[::2]), (asked, asked[1::2]), (asked, [])):
@@ -78,13 +82,7 @@ def test_a_sweep_is_resumed(tmp_path):
         assert kept.config == json.loads(json.dumps(factory(**changes).describe()))
 
 
-def test_settings_of_a_result():
-    noisy = langevin_dqn.train(make(hidden=(4,), batch_size=8), SEA, episodes=1)
-    assert (noisy.setting("batch_size"), noisy.setting("hidden"), noisy.setting("noise")) == (8, [4], None)
-    assert langevin_dqn.train(TabularRLSVI(), SEA, episodes=1).setting("noise_variance") == 0.01
-
-
-def test_verify_repeats_runs_of_agents_that_are_trusted(command, tmp_path):
+def test_verify_repeats_runs_of_agents_that_are_trusted(command, tmp_path, quick_compilation):
     """A file imports nothing: without ``--trust`` runs of one's own agents are only checked for their keys."""
     store = Store(tmp_path)
     for job in jobs(seeds=1):

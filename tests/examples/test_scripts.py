@@ -32,7 +32,13 @@ def test_no_example_is_left_out():
     assert {path.name for path in EXAMPLES.glob("*.py")} == set(SHORT)
 
 
-@pytest.mark.parametrize("name", SHORT)
+#: Those that take a second or two; what the others show is tested elsewhere, too.
+FAST = ("random_walk.py", "tabular_rlsvi.py")
+
+
+@pytest.mark.parametrize(
+    "name", [name if name in FAST else pytest.param(name, marks=pytest.mark.slow) for name in SHORT]
+)
 def test_example(name, tmp_path):
     arguments, files = SHORT[name]
     command = [sys.executable, str(EXAMPLES / name), *arguments]

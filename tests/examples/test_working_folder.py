@@ -43,6 +43,7 @@ def test_an_agent_beside_the_user(tmp_path):
     [
         (["run", "--agent", "python:mine:make"], True),
         (["run", "--agent", "dqn", "--env=jax:mine:make:size=3"], True),
+        (["run", "--agent", "dqn", "--env", "jax:mine:make:size=3"], True),
         (["run", "--agent", "dqn", "--network", "python:mine:Net"], True),
         (["run", "--agent", "dqn", "--env", "deep_sea:depth=4", "--set", "members=3"], False),
         (["evaluate", "agents"], False),

@@ -47,7 +47,8 @@ def usage() -> str:
 def find_own_modules(argv: Sequence[str]) -> None:
     """Where an option names code to import, look for it in the working directory first, as ``python -m`` does."""
     here = os.getcwd()
-    if {"", here}.isdisjoint(sys.path) and any(imports_code(word.partition("=")[2] or word) for word in argv):
+    words = [text for word in argv for text in (word, word.partition("=")[2])]  # --env ID, and --env=ID
+    if {"", here}.isdisjoint(sys.path) and any(map(imports_code, words)):
         sys.path.insert(0, here)
 
 

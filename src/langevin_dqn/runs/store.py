@@ -310,7 +310,7 @@ def _result(row: Mapping[str, Any], run: Run) -> Result:
             "agent": run.agent,
             "env": run.env,
             "seed": run.seed,
-            "preset": run.preset if run.agent in AGENTS else "custom",
+            "preset": run.preset if run.agent in AGENTS else row["preset"],
             "config": config_of(row),
             "returns": np.asarray(row["returns"], np.float32),
             "lengths": np.asarray(row["lengths"], np.int32),

@@ -39,7 +39,7 @@ def _columns(job: Job) -> dict[str, Any]:
         "agent": job.agent,
         "env": job.env,
         "seed": job.seed,
-        "preset": job.preset if job.agent in AGENTS else "custom",
+        **({"preset": job.preset} if job.agent in AGENTS else {}),  # other agents have none
         "asked_episodes": job.episodes,
         "asked_steps": job.steps,
     }
