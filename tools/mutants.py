@@ -294,7 +294,7 @@ MUTANTS = {
         DENSE,
         "return target[jnp.minimum(next_obs, target.shape[0] - 1)]",
         "return target[jnp.minimum(next_obs, target.shape[0] - 2)]",
-        T_DENSE,
+        f"{T_DENSE} --slow",
     ),
     "lazy: reads without noise": (
         LAZY,
@@ -506,7 +506,7 @@ def survives(file: str, old: str, new: str, tests: str, slow: bool) -> bool:
             text=True,
         )
         if done.returncode > 1:
-            raise SystemExit(done.stdout + done.stderr)
+            raise SystemExit(f"pytest ended with {done.returncode}:\n{done.stdout}{done.stderr}")
         return done.returncode == 0
 
 
