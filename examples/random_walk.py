@@ -1,6 +1,6 @@
 """A random walk: the smallest agent, which chooses uniformly at random and learns nothing.
 
-An agent is a frozen dataclass with these six methods. Its state is any pytree of arrays; here it is the
+An agent is a frozen dataclass with these five methods and a version. Its state is any pytree of arrays; here it is the
 number of actions. To train it from Python, pass it to ``train``::
 
     langevin_dqn.train(RandomWalk(), "deep_sea:depth=4", seed=0, episodes=100)
@@ -22,6 +22,8 @@ import langevin_dqn
 class RandomWalk(langevin_dqn.BaseAgent):
     """Chooses every action with the same probability."""
 
+    version = "1"  # raise it when the same settings give other results: stored runs are kept apart by it
+
     def init(self, key, space, num_actions, capacity):
         return jnp.int32(num_actions)
 
@@ -36,9 +38,6 @@ class RandomWalk(langevin_dqn.BaseAgent):
 
     def learn(self, key, state, steps):
         return state
-
-    def describe(self):
-        return {"agent": "random_walk", "version": "1"}
 
 
 if __name__ == "__main__":

@@ -18,7 +18,7 @@ On the command line, in the folder above ``examples``::
         --seeds 0-4 --set noise_variance=0.01
 """
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import jax
@@ -45,6 +45,7 @@ class TabularRLSVI(langevin_dqn.BaseAgent):
     prior_variance: float = 1.0
     noise_variance: float = 0.01
 
+    version = "1"  # raise it when the same settings give other results: stored runs are kept apart by it
     values_are_exact = True  # ``values`` is what the agent acts on, so ``record="q"`` may show it
 
     def init(self, key, space, num_actions, capacity):
@@ -87,9 +88,6 @@ class TabularRLSVI(langevin_dqn.BaseAgent):
 
     def values(self, state, obs, key=None):
         return state.q[obs]
-
-    def describe(self):
-        return {"agent": "tabular_rlsvi", "version": "1", **asdict(self)}
 
 
 if __name__ == "__main__":

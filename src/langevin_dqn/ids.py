@@ -62,8 +62,12 @@ def call_factory(identifier: str, what: str, **arguments: Any) -> Any:
 
 def call(factory: Callable[..., Any], name: str, what: str, **arguments: Any) -> Any:
     """What ``factory`` returns; whatever goes wrong in it is a mistake of the user's, reported in one line."""
-    if "environment" in arguments and "environment" not in inspect.signature(factory).parameters:
+    parameters = inspect.signature(factory).parameters
+    if "environment" in arguments and "environment" not in parameters:
         del arguments["environment"]
+    for key, value in arguments.items():  # so that 1 and 1.0 are the same setting
+        if type(value) is int and key in parameters and isinstance(parameters[key].default, float):
+            arguments[key] = float(value)
     try:
         return factory(**arguments)
     except UserError:

@@ -69,7 +69,7 @@ def test_nothing_is_replaced_unasked(langevin_dqn_command, saved):
     again = ("run", "--agent", "dqn", "--env", "probe_action", "--seeds", 9, "--episodes", 5, "--save", saved)
     code, out, err = langevin_dqn_command(*again)
     assert (code, out) == (2, "")
-    assert "seed_9.npz is there already" in err
+    assert "seed_9.npz exists already" in err
     assert langevin_dqn_command(*again, "--overwrite")[0] == 0
     assert langevin_dqn.load_agent(saved / "seed_9.npz").episodes == 5
 

@@ -70,7 +70,8 @@ class Agent(Protocol[State]):
     def describe(self) -> dict[str, Any]:
         """What defines the agent, as JSON: part of results, of the key of stored runs and of saved files.
 
-        It has a ``version``, which the author raises when the same settings give other results.
+        It has a ``version``, which the author raises when the same settings give other results. The
+        default of :class:`BaseAgent` lists the fields and takes ``version`` from the class.
         """
         ...
 
@@ -86,6 +87,12 @@ class BaseAgent:
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
         pytree(cls)
+
+    def describe(self) -> dict[str, Any]:
+        """By default: the class, its settings and its ``version``, which a subclass sets."""
+        settings = {f.name: getattr(self, f.name) for f in dataclasses.fields(self)}  # type: ignore[arg-type]
+        plain = {name: value.tolist() if hasattr(value, "tolist") else value for name, value in settings.items()}
+        return {"agent": type(self).__qualname__, "version": getattr(self, "version", None), **plain}
 
     def attend(self, key: jax.Array, state: Any, obs: jax.Array) -> Any:
         """Prepare the state for acting on ``obs``; called once before each :meth:`Agent.act`."""

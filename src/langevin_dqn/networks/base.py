@@ -127,6 +127,6 @@ def describe_network(network: Any) -> dict[str, Any]:
     settings = {f.name: getattr(network, f.name) for f in fields}
     plain = {k: list(v) if isinstance(v, tuple) else v for k, v in settings.items()}
     return {
-        "class": f"{type(network).__module__}:{type(network).__qualname__}",
+        "class": type(network).__qualname__,
         **{k: v if isinstance(v, int | float | str | bool | list | None) else repr(v) for k, v in plain.items()},
     }
