@@ -97,7 +97,7 @@ def test_what_defines_an_agent():
     }
     described = describe_agent("dqn", {"epsilon": 0.5}, "probe_action", "python:own_agents:make_linear")
     assert described["config"]["epsilon"] == 0.5
-    assert described["network"] == {"class": "own_agents:Linear", "scale": 0.5}
+    assert described["network"] == {"class": "Linear", "scale": 0.5}
 
 
 def test_noise_per_depth_needs_a_depth():

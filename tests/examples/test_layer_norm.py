@@ -44,7 +44,7 @@ def test_train_save_load_evaluate(network, name, settings, command, tmp_path, qu
     for options in ((), ("--network", name.replace("units=6", "units=7"))):
         code, _, err = command("evaluate", folder, *options)
         assert code == 2
-        assert f"was saved with the network layer_norm:{type(network).__name__}" in err
+        assert f"was saved with the network {type(network).__name__}" in err
         assert err.count("\n") == 2
 
 

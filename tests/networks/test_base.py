@@ -155,9 +155,9 @@ def test_training_refuses_it_before_anything_runs():
 
 def test_what_defines_a_network():
     assert describe_network(MLP((5, 4), 0.1)) == {
-        "class": "langevin_dqn.networks.mlp:MLP", "hidden": [5, 4], "negative_slope": 0.1,
+        "class": "MLP", "hidden": [5, 4], "negative_slope": 0.1,
     }  # fmt: skip
-    assert describe_network(Linear(2.0)) == {"class": "own_agents:Linear", "scale": 2.0}
+    assert describe_network(Linear(2.0)) == {"class": "Linear", "scale": 2.0}
     described = type("Said", (), {"describe": lambda self: {"mine": 1}})()
     assert describe_network(described) == {"mine": 1}
 
