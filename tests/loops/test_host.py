@@ -32,7 +32,7 @@ def test_the_two_kinds_are_told_apart():
         # past the warm-up, in which all rows are up to date at every step
         pytest.param(
             "ensemble_langevin_dqn",
-            {"members": 2, "row_updates": "lazy", "updates_per_step": 4},
+            {"epsilon": 0.5, "members": 2, "row_updates": "lazy", "updates_per_step": 4},
             marks=pytest.mark.slow,
         ),
     ],
