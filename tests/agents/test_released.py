@@ -226,6 +226,7 @@ def test_no_updates_before_the_buffer_holds_enough(least, held, updates):
     assert int(learn(agent, key(0), state, jnp.int32(5))) == updates
 
 
+@pytest.mark.slow
 def test_the_smallest_buffer_decides():
     agent = small("boot_dqn", members=2, min_replay_size=10)
     state = fill(agent, begin(agent), 0, repeated(np.int32(0), 1, 0.5, np.int32(1), False, 30))

@@ -240,6 +240,7 @@ def test_learning_is_a_function_of_the_key():
     assert not same_bits(first.learner.params, other.learner.params)
 
 
+@pytest.mark.slow
 def test_the_first_update_with_a_loss_that_is_not_finite_is_remembered():
     """Later updates do not overwrite it; the agent is finite until then."""
     agent = small("dqn", learning_rate=0.0)

@@ -28,6 +28,8 @@ import langevin_dqn
 from langevin_dqn import UserError
 from langevin_dqn.environments import IndexSpace
 
+pytestmark = pytest.mark.usefixtures("quick_compilation")
+
 act_often = quick_jit(lambda agent, keys, state, obs: jax.vmap(lambda k: agent.act(k, state, obs))(keys))
 
 
@@ -122,6 +124,7 @@ def test_values_include_the_prior():
         np.testing.assert_allclose(agent.values(acting, jnp.asarray(obs)), got[m], rtol=1e-5, atol=1e-6)
 
 
+@pytest.mark.slow
 def test_index_observations_equal_their_pictures():
     """A row lookup and the product with the one-hot picture give one value."""
     agent = small("langevin_dqn")

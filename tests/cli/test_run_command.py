@@ -111,6 +111,7 @@ def test_options_reach_the_configuration(run):
     assert (config["discount"], config["noise_variance"], config["regularizer_form"]) == (1, 0.125, "mean")
 
 
+@pytest.mark.slow
 def test_without_json_people_get_a_table(run):
     code, out, _ = run("run", "--agent", "dqn", *SMALL, "--seeds", "0-1")
     assert code == 0

@@ -7,6 +7,7 @@ import pytest
 SMALL = ["run", "--agent", "langevin_dqn", "--env", "deep_sea:depth=4", "--episodes", "21", "--set", "hidden=5,5"]
 
 
+@pytest.mark.slow
 def test_the_record_is_in_the_json_and_on_the_maps(langevin_dqn_command, tmp_path):
     maps = tmp_path / "maps.png"
     code, out, err = langevin_dqn_command(*SMALL, "--record", "q", "--json", "--maps", str(maps))

@@ -131,7 +131,7 @@ def test_without_noise_equals_the_dense_step(seed, debiased):
 CHAINS = 4000
 
 
-@pytest.fixture(scope="module", params=[0, pytest.param(1, marks=pytest.mark.slow)])
+@pytest.fixture(scope="module", params=[pytest.param(seed, marks=pytest.mark.slow) for seed in (0, 1)])
 def chains(request):
     """Many independent lazy chains over one interleaving, and the exact mean and variance of each read."""
     updates = 1500
