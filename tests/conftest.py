@@ -1,6 +1,9 @@
 """What several tests share."""
 
+import contextlib
+import ctypes
 import functools
+import gc
 from pathlib import Path
 
 import jax
@@ -45,9 +48,12 @@ def axes_of(last_figure):
 
 @pytest.fixture(autouse=True, scope="module")
 def forget_programs():
-    """Compiled programs would pile up: forget them after each file."""
+    """Compiled programs would pile up: forget them after each file, and give their memory back."""
     yield
     jax.clear_caches()
+    gc.collect()
+    with contextlib.suppress(OSError, AttributeError):  # not every C library can
+        ctypes.CDLL(None).malloc_trim(0)
 
 
 def _made_up(job):
