@@ -176,7 +176,7 @@ def test_another_agent_or_network_than_the_one_that_was_saved(file, tmp_path):
     own = save_agent(train(SixMethods(0.5), "probe_action", episodes=2, keep_agent=True), tmp_path / "own.npz")
     with pytest.raises(UserError, match="an agent of one's own"):
         load_agent(own)
-    with pytest.raises(UserError, match="saved by another agent or version of it"):
+    with pytest.raises(UserError, match="saved by another agent, or with other settings or another version of it"):
         load_agent(own, agent=SixMethods(0.25))
     linear = save_agent(
         train("dqn", "probe_action", network=Linear(), episodes=2, keep_agent=True), tmp_path / "linear.npz"

@@ -7,6 +7,7 @@ import pytest
 from scipy import stats
 
 from langevin_dqn import UserError, make_agent, make_env, preset, prng
+from langevin_dqn.agents import Step
 from langevin_dqn.insight import bandit_agents, bandits
 
 PULLS = np.repeat([0, 1, 2], [1, 4, 15])
@@ -23,19 +24,20 @@ def chain_values(env, **changes):
 
     @jax.jit
     def run(keys):
-        first = agent.init(key, space, env.num_actions)
-        buffer = agent.init_replay(space, env.num_actions, capacity=len(PULLS))
         _, obs = env.reset(key)
 
-        def store(buffer, pull):
-            return agent.observe(key, first, buffer, obs, *pull, obs, True), None
+        def store(state, pull):
+            return agent.observe(key, state, Step(obs, *pull, obs, True, False)), None
 
-        buffer, _ = jax.lax.scan(store, buffer, (jnp.asarray(PULLS), jnp.asarray(rewards)))
+        filled, _ = jax.lax.scan(
+            store, agent.init(key, space, env.num_actions, len(PULLS)), (jnp.asarray(PULLS), jnp.asarray(rewards))
+        )
 
         def chain(key):
             init_key, learn_key = jax.random.split(key)
-            state = agent.init(init_key, space, env.num_actions)
-            return agent.q_values(agent.learn_many(learn_key, state, buffer, UPDATES), obs)[0]
+            state = agent.init(init_key, space, env.num_actions, len(PULLS))
+            learned = agent.learner.learn(learn_key, state.learner, filled.replay, UPDATES)
+            return agent.values(state._replace(learner=learned), obs)
 
         return jax.vmap(chain)(keys)
 

@@ -72,7 +72,7 @@ def test_a_truncated_step_still_bootstraps(discount, value):
     settings = {"hidden": (8,), "batch_size": 32, "update_timing": "within", "learning_rate": 3e-3, "epsilon": 0.0}
     env = DmEnvironment(Constant, discount=discount)
     trained = langevin_dqn.train("dqn", env, steps=1500, discount=0.5, keep_agent=True, **settings).trained
-    learned = trained.agent.q_values(trained.state, jax.numpy.int32(0))
+    learned = trained.agent.ensemble_values(trained.state, jax.numpy.int32(0))
     np.testing.assert_allclose(learned, [[value]], atol=0.1)  # the two values are 0.5 apart
 
 

@@ -49,7 +49,7 @@ def test_a_truncated_step_still_bootstraps(ending, value):
     result = langevin_dqn.train(
         "dqn", env, steps=1500, discount=0.5, epsilon=0.0, learning_rate=3e-3, keep_agent=True, **SMALL
     )
-    learned = result.trained.agent.q_values(result.trained.state, jax.numpy.int32(0))
+    learned = result.trained.agent.ensemble_values(result.trained.state, jax.numpy.int32(0))
     assert result.returns.tolist() == [3.0] * 500
     np.testing.assert_allclose(learned, [[value]], atol=0.1)  # the two values are 0.5 apart
 
@@ -217,4 +217,4 @@ def test_learning_from_pictures():
     assert [weights.shape[1:] for weights, _ in filters] == [(3, 3, 1, 16), (3, 3, 16, 32)]
     returns = langevin_dqn.evaluate(result.trained, env, episodes=100, seed=1)
     assert returns.mean() >= 0.95  # a guess has 0.5: 0.95 by luck has level 4e-23
-    assert result.trained.agent.init_replay(env.observation_space, 2, 10).data.obs.dtype == np.uint8
+    assert result.trained.agent.init(jax.random.key(0), env.observation_space, 2, 10).replay.data.obs.dtype == np.uint8
