@@ -181,7 +181,7 @@ def test_another_agent_or_network_than_the_one_that_was_saved(file, tmp_path):
     linear = save_agent(
         train("dqn", "probe_action", network=Linear(), episodes=2, keep_agent=True), tmp_path / "linear.npz"
     )
-    with pytest.raises(UserError, match="saved with the network own_agents:Linear"):
+    with pytest.raises(UserError, match="saved with the network Linear"):
         load_agent(linear)
 
 
