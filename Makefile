@@ -16,7 +16,7 @@ check: $(VENV)/dev
 
 # Every capability, in minutes.
 test: $(VENV)/dev
-	$(BIN)/python -m pytest -n 2 -m "not slow"
+	$(BIN)/python -m pytest -n 2 -m "not slow" --durations=20
 
 # Everything.
 test-all: $(VENV)/dev

@@ -2,6 +2,8 @@
 
 from pathlib import Path
 
+import pytest
+
 from langevin_dqn.cli import verify
 from langevin_dqn.runs.store import Store
 
@@ -19,6 +21,7 @@ def test_every_committed_run_can_be_read():
     assert store.damaged == []
 
 
+@pytest.mark.slow
 def test_a_verdict_that_does_not_follow_is_noticed(tmp_path, capsys):
     text = (ROOT / "docs" / "results.md").read_text()
     assert "✓ holds" in text

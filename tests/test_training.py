@@ -48,6 +48,7 @@ def test_one_seed_is_that_run_to_the_bit(row_updates):
         assert np.asarray(ours).tobytes() == np.asarray(theirs).tobytes()
 
 
+@pytest.mark.slow
 def test_numbers_can_be_mapped_over():
     """One program for three learning rates: each row is the run with that rate; without learning, nothing moves."""
     environment = langevin_dqn.make_env(SEA)

@@ -33,19 +33,19 @@ def _job(agent, env, episodes, preset="paper", seed=0, stop=False, **changes):
 #: What is run, by name: the first for every test run, the others where there is time.
 FAST = {
     "langevin, dense, regularized": _job("langevin_dqn", "deep_sea:depth=5", 150, seed=2),
-    "langevin, lazy, within": _job(
-        "langevin_dqn", "deep_sea:depth=5", 80, seed=8, **_LAZY, regularizer=0, update_timing="within"
-    ),
     "boot, lazy, buffers": _job("boot_dqn", "deep_sea:depth=5", 150, seed=5, **_LAZY),
-    "boot, masks, released": _job("boot_dqn", "deep_sea_stochastic:depth=5", 100, "released", buffer_size=150),
     "ensemble, released": _job(
         "ensemble_langevin_dqn", "deep_sea:depth=5", 100, "released", seed=1, members=3, prior_noise=False
     ),
-    "dqn, a bsuite bandit": _job("dqn", "bandit/3", 80, buffer_size=40, buffer_discipline="random"),
-    "sgd, a bandit": _job("langevin_dqn", "gaussian_bandit:arms=5", 80, optimizer="sgd", regularizer=0.1),
     "dqn, a host environment": _job("dqn", "gym:CartPole-v1", 20, epsilon=0.3, updates_per_step=1),
 }
 SLOW = {
+    "langevin, lazy, within": _job(
+        "langevin_dqn", "deep_sea:depth=5", 80, seed=8, **_LAZY, regularizer=0, update_timing="within"
+    ),
+    "boot, masks, released": _job("boot_dqn", "deep_sea_stochastic:depth=5", 100, "released", buffer_size=150),
+    "dqn, a bsuite bandit": _job("dqn", "bandit/3", 80, buffer_size=40, buffer_discipline="random"),
+    "sgd, a bandit": _job("langevin_dqn", "gaussian_bandit:arms=5", 80, optimizer="sgd", regularizer=0.1),
     "dqn, dense": _job("dqn", "deep_sea:depth=5", 150, epsilon_decay_episodes=30, epsilon=0.5),
     "dqn, lazy, released": _job("dqn", "deep_sea:depth=6", 150, "released", seed=1, **_LAZY),
     "langevin, released": _job("langevin_dqn", "deep_sea:depth=5", 150, "released", seed=3, noise_per_depth=True),

@@ -142,6 +142,7 @@ def moving(**changes):
     return small("ensemble_langevin_dqn", members=2, prior_noise=True, **changes)
 
 
+@pytest.mark.slow
 def test_a_moving_prior_is_in_the_goal_and_takes_no_gradient():
     """Q and its target each add their own prior; neither gradient nor penalty moves it. Noise of 1e-15 does not show.
 

@@ -82,6 +82,7 @@ def test_runs_scores_draws_and_resumes(run, trained, tmp_path):
     assert len(trained) == 4 + 3
 
 
+@pytest.mark.slow
 def test_settings_with_one_law_get_different_seeds(run, tmp_path):
     words = ["--agents", "dqn", "--settings", "catch/0,catch/1", "--seeds", "0,3", "--store", tmp_path, *TINY]
     assert run(*words, "--json")[0] == 0

@@ -11,6 +11,7 @@ def run(langevin_dqn_command, quick_compilation):
     return langevin_dqn_command
 
 
+@pytest.mark.slow
 def test_one_seed_goes_to_the_folder_and_several_to_their_own(run, tmp_path):
     csv_load = pytest.importorskip("bsuite.logging.csv_load")
     assert run(*SMALL, "--bsuite-csv", tmp_path / "one")[0] == 0

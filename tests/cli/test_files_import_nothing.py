@@ -109,6 +109,7 @@ def test_a_run_comes_back_under_the_names_it_was_asked_for_by(tmp_path, evil):
     assert (found.agent, found.env, found.seed, found.preset) == (job.agent, job.env, job.seed, job.preset)
 
 
+@pytest.mark.slow
 def test_reproduce_and_bsuite_with_a_file_that_was_changed(langevin_dqn_command, tmp_path, evil, mark):
     tiny = ("--episodes-scale", "0.002", "--set", "hidden=4", "--set", "batch_size=8", "--json")
     words = ("bsuite", "--agents", "dqn", "--settings", "bandit/0", "--store", tmp_path / "store", *tiny)

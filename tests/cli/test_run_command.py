@@ -78,6 +78,7 @@ def test_json_in_a_process_of_its_own(subprocess_environment):
     assert "Traceback" not in done.stderr
 
 
+@pytest.mark.slow
 def test_same_seed_same_record_whatever_runs_beside_it(run):
     def record(seeds):
         code, out, _ = run("run", "--agent", "dqn", *SMALL, "--seeds", seeds, "--json")

@@ -13,7 +13,7 @@ from langevin_dqn.environments import ArraySpace, IndexSpace
 
 SEA = "deep_sea:depth=3"
 CASES = [
-    pytest.param(LayerNormMLP(6), "python:layer_norm:LayerNormMLP:units=6", {}, id="plain"),
+    pytest.param(LayerNormMLP(6), "python:layer_norm:LayerNormMLP:units=6", {}, id="plain", marks=pytest.mark.slow),
     pytest.param(LayerNormRows(6), "python:layer_norm:LayerNormRows:units=6", {"row_updates": "lazy"}, id="lazy"),
 ]
 

@@ -91,6 +91,7 @@ def test_longest_first(tmp_path):
     assert seconds[0] > seconds[-1]
 
 
+@pytest.mark.slow
 def test_a_plan_leaves_out_what_is_stored(tmp_path):
     job = Job("dqn", "deep_sea:depth=4", 0, 5)
     store = Store(tmp_path)

@@ -42,6 +42,7 @@ def test_without_noise_the_two_agents_are_the_same(name, changes):
     np.testing.assert_allclose(values["lazy"], values["dense"], atol=1e-4)
 
 
+@pytest.mark.slow
 def test_blocks_may_be_cut_anywhere():
     """Updates in runs of any length, with the acting member's rows prepared in between, as in training."""
     values = {}
