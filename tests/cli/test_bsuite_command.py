@@ -38,6 +38,7 @@ def objects(out):
     return [json.loads(line, parse_constant=refuse) for line in out.splitlines()]
 
 
+@pytest.mark.slow
 def test_runs_scores_draws_and_resumes(run, trained, tmp_path):
     words = ["--agents", "dqn", "--settings", "bandit/0,bandit/1,discounting_chain/0", "--store", tmp_path, *TINY]
     code, out, err = run(*words, "--json")

@@ -77,7 +77,9 @@ def test_a_file_cut_short(verify, real_store, tmp_path):
     assert "2 files read" in err
 
 
-@pytest.mark.parametrize("kind", ["json", pytest.param("md", marks=pytest.mark.slow)])
+@pytest.mark.parametrize(
+    "kind", [pytest.param("json", marks=pytest.mark.slow), pytest.param("md", marks=pytest.mark.slow)]
+)
 def test_a_verdict_that_drifted(verify, langevin_dqn_command, made_up_store, tmp_path, kind):
     file = tmp_path / f"claims.{kind}"
     if kind == "json":

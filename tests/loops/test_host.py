@@ -57,7 +57,7 @@ def test_both_loops_make_the_same_run(agent, changes):
 BOTH = pytest.mark.parametrize("kind", [str, OnTheHost])
 
 
-@pytest.mark.parametrize("kind", [str, pytest.param(OnTheHost, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("kind", [pytest.param(str, marks=pytest.mark.slow), OnTheHost])
 def test_a_budget_of_steps(kind):
     """23 steps of a sea of depth 5 are four episodes and a cut one, which is not among the returns."""
     whole = langevin_dqn.train("dqn", kind("deep_sea:depth=5"), episodes=23, steps=1000, **SMALL)

@@ -66,6 +66,7 @@ def test_what_may_be_missing_comes_back_too(tmp_path, changes):
     assert_same(Store(tmp_path).get(JOB), result)
 
 
+@pytest.mark.slow
 def test_a_real_run_comes_back_bit_for_bit(tmp_path):
     result = JOB.run()
     Store(tmp_path).put(JOB, result)

@@ -130,7 +130,8 @@ def _contradicted(store: "Store", file: str, named: tuple[str, ...]) -> list[str
     from langevin_dqn.report import verdicts
     from langevin_dqn.report.summary import summarise
 
-    different = verdicts.differences(summarise(store, choose(named or ("all",))), file)
+    written = verdicts.read(file)  # first, because a wrong file is found out at once
+    different = verdicts.differences(summarise(store, choose(named or ("all",))), written)
     _say(f"the verdicts of {file} {'do not all follow' if different else 'follow'} from the runs")
     return different
 

@@ -4,6 +4,7 @@ import json
 import re
 from collections.abc import Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 from langevin_dqn.errors import UserError
 from langevin_dqn.paper.claims import FAILS, HOLDS, INCONCLUSIVE, Verdict
@@ -30,21 +31,32 @@ def as_json_lines(reports: Sequence[FigureReport]) -> str:
     return "".join(json.dumps(claim, allow_nan=False) + "\n" for claim in to_dicts(reports))
 
 
-def differences(reports: Sequence[FigureReport], path: str | Path) -> list[str]:
-    """Where a file written by ``--json`` or ``--markdown`` and the runs disagree, a line each."""
+class Written(NamedTuple):
+    """The verdicts of a file, and by which part of a claim they are named there."""
+
+    named_by: str
+    verdicts: Verdicts
+
+
+def read(path: str | Path) -> Written:
+    """The verdicts in a file written by ``report --json`` or ``--markdown``."""
     path = Path(path)
     try:
         text = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise UserError(f"cannot read {path}: {error}", "name a file that report --json or --markdown wrote") from None
-    name = "words" if path.suffix == ".md" else "claim"
-    written = _from_markdown(text) if path.suffix == ".md" else _from_json(text, path)
-    if not written:
+    verdicts = _from_markdown(text) if path.suffix == ".md" else _from_json(text, path)
+    if not verdicts:
         raise UserError(f"{path} has no verdicts", "write it with report --json or --markdown")
-    found = {(claim["figure"], _one_line(claim[name])): claim["verdict"] for claim in to_dicts(reports)}
+    return Written("words" if path.suffix == ".md" else "claim", verdicts)
+
+
+def differences(reports: Sequence[FigureReport], written: Written) -> list[str]:
+    """Where written verdicts and the runs disagree, a line each."""
+    found = {(claim["figure"], _one_line(claim[written.named_by])): claim["verdict"] for claim in to_dicts(reports)}
     lines = []
-    for key in {**found, **written}:
-        says, is_now = written.get(key), found.get(key)
+    for key in {**found, **written.verdicts}:
+        says, is_now = written.verdicts.get(key), found.get(key)
         if says != is_now:
             lines.append(f"{': '.join(key)}: the file says {says or 'nothing'!r}, the runs say {is_now or 'nothing'!r}")
     return lines

@@ -140,7 +140,14 @@ def test_bad_settings_are_refused_with_a_hint(env_id):
 
 
 @pytest.mark.usefixtures("quick_compilation")
-@pytest.mark.parametrize(("env_id", "hidden"), [*zip(ALL, [(), (6,), ()], strict=True)])
+@pytest.mark.parametrize(
+    ("env_id", "hidden"),
+    [
+        (ALL[0], ()),
+        pytest.param(ALL[1], (6,), marks=pytest.mark.slow),
+        pytest.param(ALL[2], (), marks=pytest.mark.slow),
+    ],
+)
 def test_regret_of_a_run_is_the_sum_over_its_pulls(env_id, hidden):
     result = train("langevin_dqn", env_id, episodes=12, hidden=hidden, batch_size=8)
     assert result.regret == pytest.approx(result.measures["regret"].sum(dtype=np.float64))
