@@ -95,7 +95,7 @@ class AgentConfig:
     noise_variance: float = _setting(0.0, 0, traced=True, absent=0)
     """σ_w², the variance of the Langevin noise; 0 gives Adam."""
     noise_per_depth: bool = _setting(False)
-    """Multiply σ_w² by the environment's depth, as for fig2."""
+    """Multiply σ_w² by the environment's depth, as for Figure 2 of the paper."""
     adam_b1: float = _setting(0.9, 0, below=1, traced=True)
     """Decay of the first moment."""
     adam_b2: float = _setting(0.999, 0, below=1, traced=True)
@@ -150,8 +150,8 @@ class AgentConfig:
     update_timing: str = _choice("between", "between", "within")
     """``between`` episodes (U times the steps of the last one) or ``within``, after each step."""
     row_updates: str = _choice("auto", "auto", "dense", "lazy", old_words={"sleeping": "lazy"})
-    """First layer of index observations: ``dense`` updates every row at every step, ``lazy`` updates a row when it
-    is read (equal in law), ``auto`` uses whichever is faster."""
+    """First layer of index observations: ``dense`` updates every row at every update, ``lazy`` updates a row
+    when it is read (equal in distribution), ``auto`` is ``lazy`` from 600 states on, where that is exact."""
     optimizer: str = _choice("adam", "adam", "sgd")
     """``adam``: alg4. ``sgd``: eq. (5) as it is, as the paper's bandits use it; its chain samples the posterior."""
 
@@ -263,5 +263,5 @@ def split_assignment(text: str) -> tuple[str, str]:
     """``field=value`` as its two parts."""
     name, separator, value = text.partition("=")
     if not (name and separator):
-        raise UserError(f"--set {text} has no value", "write --set field=value")
+        raise UserError(f"{text!r} is not of the form field=value", "write for instance members=10")
     return name, value

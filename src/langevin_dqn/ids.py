@@ -56,7 +56,7 @@ def call_factory(identifier: str, what: str, **arguments: Any) -> Any:
     path, settings = split_settings(rest)
     factory = import_object(path, prefix)
     if not callable(factory):
-        raise UserError(f"{path} is not a function or class", f"{prefix}: ids name what makes the {what}")
+        raise UserError(f"{path} is not a function or class", f"name a function or class that returns the {what}")
     return call(factory, path, what, **{key: literal(value) for key, value in settings.items()}, **arguments)
 
 

@@ -1,8 +1,8 @@
-"""Who gets which random key, in one place.
+"""The layout of random keys, in one place.
 
-A run has one key, made of its seed. The agent's initial state takes number 0 of it, episode n takes
-number n. An episode's key is split for its four uses, and each of its steps folds its number into
-the last of them. Stored runs depend on this layout.
+A run has one key, made of its seed. The agent's initial state uses ``fold_in(run_key, 0)``, episode n
+(from 1) uses ``fold_in(run_key, n)``. An episode's key is split for its four uses, and each of its
+steps folds its number into the last of them. Stored runs depend on this layout.
 """
 
 from typing import NamedTuple

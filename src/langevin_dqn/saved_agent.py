@@ -47,7 +47,7 @@ class SavedAgent:
 
     Attributes:
         trained: the agent and the state it had learned.
-        agent: its preset's name or its id, or ``custom``.
+        agent: the preset's name, registered name or id; the class of an agent object; ``custom`` for a configuration.
         preset: the variant of the paper.
         env: id of the environment it was trained on.
         seed: the run's seed.
@@ -150,7 +150,7 @@ def load_agent(
     if agent is not None:
         built = resolve_agent(agent, _Observed(space, num_actions), network=network, changes=changes).agent
     elif changes:
-        raise UserError("settings are for an agent of your own", "name it with agent= or --agent")
+        raise UserError("settings were given without an agent", "add agent= or --agent, or remove the settings")
     elif settings is not None:
         built = make_agent(settings, make_network(network), space)
     else:
@@ -186,7 +186,7 @@ def _observed(about: dict[str, Any], path: Path, env: Any) -> tuple[Space, int, 
         space = _SPACES[fields.pop("kind")](**{k: tuple(v) if isinstance(v, list) else v for k, v in fields.items()})
         return space, operator.index(about["num_actions"]), settings
     if env is None:  # a file from before space and actions were saved
-        ids.refuse_import(about["env"], str(path), "name the same environment yourself")
+        ids.refuse_import(about["env"], str(path), f"if you trust it, name it: env={about['env']!r} or --env")
         env = about["env"]
     environment = make_env(env) if isinstance(env, str) else env
     try:
@@ -256,7 +256,7 @@ def _filled(shapes: Any, arrays: dict[str, np.ndarray], path: Path) -> Any:
     if expected != found:
         raise UserError(
             f"{path} does not fit this version or this environment",
-            "load it with what it was saved with, or train again",
+            "use the version, agent and network it was saved with, or train again",
         )
 
     def filled(place: Any, leaf: Any) -> jax.Array:

@@ -27,8 +27,8 @@ class Step(NamedTuple):
         action: the action taken.
         reward: its reward.
         next_obs: the observation after it.
-        terminated: the episode ended there: nothing of value follows.
-        truncated: the episode was cut off there: what follows still has a value.
+        terminated: the episode ended in a terminal state: no bootstrapping.
+        truncated: the episode was cut off, for instance by a time limit: the target bootstraps.
     """
 
     obs: Any
@@ -64,7 +64,7 @@ class Agent(Protocol[State]):
         ...
 
     def learn(self, key: jax.Array, state: State, steps: jax.Array) -> State:
-        """Learn, for so many environment steps since the last call; the agent decides how much."""
+        """Update the agent: ``steps`` environment steps were made since the last call; it decides how many updates."""
         ...
 
     def describe(self) -> dict[str, Any]:

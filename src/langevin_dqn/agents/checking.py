@@ -25,6 +25,8 @@ def check_agent(agent: Any) -> None:
     for method in REQUIRED:
         if not callable(getattr(agent, method, None)):
             raise UserError(f"agent {name} has no method {method!r}", _HINT)
+    if not isinstance(getattr(agent, "learns_within", None), bool):
+        raise UserError(f"agent {name} does not say whether it learns within episodes", "set learns_within = False")
     if not dataclasses.is_dataclass(type(agent)):
         raise UserError(f"agent {name} is not a frozen dataclass", "put @dataclass(frozen=True) before its class")
     if jax.tree_util.all_leaves([agent]):

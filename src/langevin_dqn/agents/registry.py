@@ -22,7 +22,7 @@ class ResolvedAgent(NamedTuple):
 
     Attributes:
         agent: the agent, with all optional methods.
-        name: its preset's name or its id.
+        name: the preset's name, registered name or id; the class of an agent object; ``custom`` for a configuration.
         preset: the variant of the paper, or ``custom``.
         config: its configuration, or what an agent of the user's own says of itself.
     """

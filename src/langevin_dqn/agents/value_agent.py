@@ -21,7 +21,7 @@ from langevin_dqn.agents.replay import Layout, Replay, Transition
 from langevin_dqn.agents.update import Problem
 from langevin_dqn.config import FIELD_TYPES, SETTINGS, AgentConfig
 from langevin_dqn.environments.base import Space
-from langevin_dqn.errors import UserError, unknown
+from langevin_dqn.errors import UserError
 from langevin_dqn.networks import Network
 from langevin_dqn.networks.base import describe_network, draw_index, example_observation, has_index
 from langevin_dqn.pytrees import static
@@ -29,7 +29,7 @@ from langevin_dqn.version import ALGORITHM_VERSION
 
 
 class ValueState(NamedTuple):
-    """Everything that changes while a value agent learns; arrays lead with the members.
+    """Everything that changes while a value agent learns; the leading axis of every array is the member.
 
     Attributes:
         learner: parameters, target and optimizer.
@@ -95,7 +95,10 @@ class ValueAgent(BaseAgent):
         """
         for name in numbers:
             if self.numbers.get(name) is None:
-                raise unknown("number", name, [known for known, value in self.numbers.items() if value is not None])
+                raise UserError(
+                    f"{name} cannot be changed: it is not traced, or no part of this agent's program",
+                    "build the agent with another value of it first",
+                )
         return dataclasses.replace(self, numbers=self.numbers | numbers)
 
     # -- alg3 ---------------------------------------------------------------------
@@ -221,7 +224,7 @@ class ValueAgent(BaseAgent):
         return self.numbers["prior_scale"] * jax.vmap(self.network.apply, (0, None))(prior, obs)
 
     def _extras(self, noise_key: jax.Array, state: ValueState, obs, action, next_obs) -> dict[str, jax.Array]:
-        """What is stored with a transition, by name; the leaves lead with the members.
+        """What is stored with a transition, by name; the leading axis of every leaf is the member.
 
         A frozen prior's values are computed once, when a transition is stored. The mask is
         drawn by the caller; here it only has its shape.
@@ -236,7 +239,7 @@ class ValueAgent(BaseAgent):
             extras["mask"] = jnp.ones(members)
         return extras
 
-    # -- for those who look on -------------------------------------------------------
+    # -- statistics and checks ------------------------------------------------------
 
     def statistics(self, state: ValueState) -> dict[str, Any]:
         return {"updates": state.learner.counter.updates}
@@ -254,11 +257,11 @@ class ValueAgent(BaseAgent):
         counter, c = state.learner.counter, self.settings
         update = int(counter.nonfinite_update) or int(counter.updates)
         if c.noise_variance > 0 and c.adam_eps < 1e-12:
-            why = "adam_eps is so small that weights without gradient take unbounded noise"
+            why = "adam_eps is so small that weights without gradient take unbounded noise; use adam_eps=1e-6"
         elif c.learning_rate > 0.1:
-            why = "the learning rate is large"
+            why = "the learning rate is large; try a smaller learning_rate"
         elif c.noise_variance > 0.1:
-            why = "the noise variance is large"
+            why = "the noise variance is large; try a smaller noise_variance"
         else:
             why = "the values or rewards grew without bound; try a smaller learning rate or a discount below 1"
         return f"parameters are not finite since episode {int(state.episode)}, update {update}: {why}"
@@ -277,7 +280,7 @@ def make_agent(config: AgentConfig, network: Network | None = None, space: Space
 
     Args:
         config: what kind of agent.
-        network: the value network; by default the configuration's MLP, behind convolutions for pictures.
+        network: the value network; by default the one that :func:`~langevin_dqn.networks.network_for` chooses.
         space: what will be observed; needed to recognise a picture and to choose lazy rows.
     """
     network = network or networks.network_for(space, config.hidden, config.negative_slope)

@@ -17,8 +17,8 @@ class Args:
     agents: tyro.conf.Positional[tuple[str, ...]]
     """Files that run --save wrote, or folders of them."""
     env: str | None = None
-    """Environment id; by default the one each agent was trained on. An id that imports code (python:, jax:, dm:) is
-    never taken from a file: name it here."""
+    """Environment id; by default the one each agent was trained on. An id that imports code (jax:, dm:, some gym:
+    ids) is never taken from a file: name it here."""
     agent: str | None = None
     """Id of the agent, python:package.module:factory, where it is one of your own."""
     network: str | None = None

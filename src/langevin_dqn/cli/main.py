@@ -1,6 +1,6 @@
 """``langevin-dqn COMMAND``: dispatch, and errors as one line and one hint.
 
-Exit codes: 0 done, 1 a claim or check failed, 2 bad usage or bad input.
+Exit codes: 0 done, 1 a run or a check failed, 2 bad usage or bad input, 130 interrupted.
 """
 
 import contextlib
@@ -39,7 +39,7 @@ def usage() -> str:
             *lines,
             "",
             "langevin-dqn COMMAND --help shows the options of a command.",
-            "Exit codes: 0 done, 1 a claim or check failed, 2 bad usage or bad input.",
+            "Exit codes: 0 done, 1 a run or a check failed, 2 bad usage or bad input, 130 interrupted.",
         ]
     )
 

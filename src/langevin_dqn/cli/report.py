@@ -50,7 +50,7 @@ def main(args: Args) -> int:
         if path is not None and Path(path).suffix != suffix:
             raise UserError(f"{path} does not end in {suffix}", f"name a {suffix} file")
     if not Path(args.store).exists():
-        raise UserError(f"there is no store at {args.store}", "name the folder that --store of reproduce named")
+        raise UserError(f"there is no store at {args.store}", "name the folder that was given to reproduce --store")
     from langevin_dqn import machine
 
     machine.prepare()

@@ -15,9 +15,6 @@ from langevin_dqn.errors import UserError
 from langevin_dqn.ids import literal
 from langevin_dqn.presets import preset
 
-#: Where neither the user nor bsuite says how many.
-DEFAULT_EPISODES = 1000
-
 
 @dataclass
 class Args:

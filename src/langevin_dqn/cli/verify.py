@@ -43,7 +43,7 @@ def main(args: Args) -> int:
     if args.rerun < 0:
         raise UserError(f"--rerun must be at least 0, not {args.rerun}", "use 0 or more")
     if not Path(args.store).exists():
-        raise UserError(f"there is no store at {args.store}", "name the folder that --store of reproduce named")
+        raise UserError(f"there is no store at {args.store}", "name the folder that was given to reproduce --store")
     from langevin_dqn import machine
 
     machine.prepare()
@@ -94,7 +94,7 @@ def _different(store: "Store", rows: list[dict[str, Any]], args: Args) -> list[s
         )
         _say(f"{'the same' if same else 'DIFFERENT'}: {jobs[index]}, {again.episodes} episodes, {again.seconds:.1f} s")
         if kept is None:
-            complaints.append(f"the agent describes itself otherwise than when it was stored: {jobs[index]}")
+            complaints.append(f"describe() of the agent has changed since the run was stored: {jobs[index]}")
         elif not same:
             complaints.append(f"other returns when repeated: {jobs[index]}")
     if complaints:

@@ -2,7 +2,7 @@
 
 At the start of an episode, after its updates, the values that are about to be acted on are read at
 every state. For one member those of the last ten episodes are the paper's sample of its uncertainty
-(Section 5, fig5). For an ensemble they are the ten functions that were acted on: a sample of what
+(Section 5, Figure 5). For an ensemble they are the ten functions that were acted on: a sample of what
 alg3 takes for its posterior.
 
 Memory is bounded: there is a map after every tenth episode, and once a run has 200 of them, every
@@ -77,9 +77,9 @@ def init(space: Space, num_actions: int) -> Recorder:
 
 
 def record_values(agent: Any, recorder: Recorder, state: Any, before: jax.Array) -> Recorder:
-    """Read Q of every state as an episode begins, ``before`` which so many were run.
+    """Read Q of every state at the start of an episode; ``before`` is the number of episodes run already.
 
-    Each episode writes where the next map belongs; the one that the map is for comes last.
+    Each episode overwrites the current map; the last one of the stride completes it.
     """
     states = jnp.arange(recorder.visits.shape[0])
     q = jax.vmap(lambda obs: agent.values(state, obs))(states)

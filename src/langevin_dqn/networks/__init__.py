@@ -10,7 +10,7 @@ __all__ = ["MLP", "BaseNetwork", "Conv", "Network", "PerAction", "network_for"]
 
 
 def network_for(space: Space | None, hidden: tuple[int, ...], negative_slope: float) -> Network:
-    """The default network for ``space``: convolutions for pictures (H, W, C), an MLP for everything else."""
+    """The default network: ``PerAction`` for a feature space, ``Conv`` for images (H, W, C), otherwise ``MLP``."""
     if isinstance(space, FeatureSpace):
         return PerAction(hidden, negative_slope)
     is_picture = isinstance(space, ArraySpace) and len(space.shape) == 3

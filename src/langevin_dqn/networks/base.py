@@ -1,4 +1,7 @@
-"""What a network is: values of all actions, given an observation and, for some, an index.
+"""What a network is: values of all actions, given an observation and, for some, an epistemic index.
+
+An epistemic index is a random vector or key that selects one value function, as in NoisyNet or
+HyperAgent. It has nothing to do with observations that are indices of states.
 
 A network is a frozen dataclass, equal to another of the same settings, so that equal networks share
 one compiled program. Batches, members and priors are added by the agent with ``vmap``.
@@ -24,7 +27,7 @@ class Network(Protocol):
     A network whose first layer is a row lookup for index observations may also have
     ``head(rest, row)``. Its parameters are then a pair ``(rows, rest)``, and
     ``apply((rows, rest), obs)`` equals ``head(rest, rows[obs])``. Lazy rows and tables of values need it.
-    It is not used where there is an index.
+    A network that draws an epistemic index (:meth:`BaseNetwork.index`) does not use ``head``.
     """
 
     def init(self, key: jax.Array, space: Space, num_actions: int) -> Params:
@@ -41,7 +44,7 @@ class BaseNetwork:
     """Defaults of what is optional."""
 
     def index(self, key: jax.Array) -> Any:
-        """Draw the index of one value function: a vector or a noise key. None for a network without one."""
+        """Draw the epistemic index of one value function: a vector or a key. None for a network without one."""
         del key
         return None
 
@@ -57,7 +60,7 @@ def has_index(network: Network) -> bool:
 
 
 def has_rows(network: Network) -> bool:
-    """True where parameters are ``(rows, rest)`` and the first layer is a row lookup, whatever the index."""
+    """True if the network has ``head`` and draws no epistemic index of its own."""
     return callable(getattr(network, "head", None)) and not has_index(network)
 
 

@@ -3,7 +3,7 @@
 A file is written under another name and renamed once it is complete, so a run is either there
 or not, whenever the program is killed; "already there" is all that resuming needs, and
 copying folders into each other merges stores. Each version of the algorithm has a folder of
-its own (``v1``), so that results that would differ are never mixed. A file that cannot be
+its own (``v2``), so that results that would differ are never mixed. A file that cannot be
 read is moved to ``damaged``, and its run counts as not done.
 """
 
@@ -41,7 +41,7 @@ _ABANDONED = 3600
 
 
 class Run(Protocol):
-    """What a run is asked for by; :class:`langevin_dqn.runs.runners.Job` is one.
+    """The request for a run; :class:`langevin_dqn.runs.runners.Job` is one.
 
     ``vars`` of it has the rest: the budget, and what else a job may have.
     """
@@ -135,7 +135,7 @@ class Store:
         return self._read(self.path(run)) is not None
 
     def put(self, run: Run, result: Result) -> Path:
-        """Keep what ``run`` gave: all of it or, if that fails, nothing."""
+        """Write the result of ``run`` atomically: all of it or, if that fails, nothing."""
         path = self.path(run)
         unfinished = None
         try:
@@ -151,7 +151,7 @@ class Store:
         except OSError as error:
             raise UserError(
                 f"cannot write to {path.parent}: {error.strerror or error}",
-                "make room or name another folder, then run the same again: what is stored stays",
+                "free disk space and repeat the command; finished runs are kept",
             ) from None
         finally:
             if unfinished and os.path.exists(unfinished):

@@ -37,7 +37,7 @@ class LearnerChoice(NamedTuple):
 
 
 def choose_learner(config: AgentConfig, network: Network, space: Space | None) -> LearnerChoice:
-    """The learner for a configuration, by what was measured to be fastest.
+    """The learner for a configuration, by fixed thresholds that were measured.
 
     Lazy rows are exact without a regulariser, for a first layer that is a table. A table of target
     values pays where it has no more states than there are samples between two copies of the target.

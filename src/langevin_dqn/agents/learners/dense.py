@@ -14,7 +14,7 @@ from langevin_dqn.pytrees import apply_if
 
 
 class DenseState(NamedTuple):
-    """Arrays lead with the members.
+    """The leading axis of every array is the member.
 
     Attributes:
         params: θ.
@@ -42,7 +42,7 @@ class DenseLearner:
     tabulates: bool = False
 
     def init(self, params: Any, target: Any) -> DenseState:
-        """Learn from these parameters; both arguments lead with the members."""
+        """The initial state for these parameters, of which the leading axis is the member."""
         optimizer = jax.vmap(self.problem.optimizer.init)(params)
         return DenseState(params, self._as_target(target), optimizer, UpdateCount.zero())
 

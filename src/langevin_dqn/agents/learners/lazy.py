@@ -1,6 +1,6 @@
 """alg2 with a first layer whose rows are updated only when they are read.
 
-Equal in law to the dense learner, and faster where there are many rows. The mathematics is in
+Equal in distribution to the dense learner, and faster where there are many rows. The mathematics is in
 :mod:`langevin_dqn.optimizers.lazy_rows`, a block of updates in ``lazy_blocks.py``.
 """
 
@@ -40,7 +40,7 @@ class LazyLearner:
     block: int
 
     def init(self, params: Any, target: Any) -> LazyState:
-        """Learn from these parameters; both arguments lead with the members."""
+        """The initial state for these parameters, of which the leading axis is the member."""
         (rows, rest), (target_rows, target_rest) = params, target
         table, clock = jax.vmap(lazy_rows.init)(rows, target_rows)
         optimizer = RowOptimizer(

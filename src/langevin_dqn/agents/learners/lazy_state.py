@@ -10,7 +10,7 @@ from langevin_dqn.optimizers.lazy_rows import Clock, Constants, Table
 
 
 class RowOptimizer(NamedTuple):
-    """What learning needs beside the parameters; arrays lead with the members.
+    """What learning needs beside the parameters; the leading axis of every array is the member.
 
     Attributes:
         rest: alg4's moments for everything but the table.
@@ -24,7 +24,7 @@ class RowOptimizer(NamedTuple):
 
 
 class LazyState(NamedTuple):
-    """Arrays lead with the members.
+    """The leading axis of every array is the member.
 
     Attributes:
         params: the table of rows, and the rest of θ.
