@@ -30,6 +30,8 @@ class Setting:
         absent: the value of a traced number that leaves its part out of the program.
         stored_as: the field's name in the identity of stored runs, where it was renamed since.
         old_words: words that were accepted before, and the words for them now.
+        revision: raised when a value other than the default comes to mean something else, so that stored runs are
+            kept apart.
     """
 
     low: float = -math.inf
@@ -40,6 +42,7 @@ class Setting:
     absent: float | None = None
     stored_as: str | None = None
     old_words: Mapping[str, str] = dataclasses.field(default_factory=dict)
+    revision: int = 1
 
     def check(self, name: str, kind: type, value: Any) -> None:
         """Refuse a value of another type or out of range."""
@@ -52,9 +55,11 @@ class Setting:
             raise UserError(f"{name}={value!r} has the wrong type", f"{name} must be {_NOUNS[kind]}")
         if kind not in (int, float):
             return
-        in_range = math.isfinite(value) and self.low <= value <= self.high
+        high = min(self.high, _MOST_INT) if kind is int else self.high
+        in_range = (kind is int or math.isfinite(value)) and self.low <= value <= high
         if not in_range or (self.below is not None and not value < self.below):
-            raise UserError(f"{name}={value:g} is out of range", f"{name} must be {self.range}")
+            limit = f"at most {_MOST_INT}" if kind is int and value > _MOST_INT else self.range
+            raise UserError(f"{name}={_shown(value)} is out of range", f"{name} must be {limit}")
 
     @property
     def range(self) -> str:
@@ -64,6 +69,14 @@ class Setting:
         if math.isfinite(self.high):
             return f"between {self.low:g} and {self.high:g}"
         return f"at least {self.low:g}"
+
+
+#: The largest whole number that a program can hold.
+_MOST_INT = 2**31 - 1
+
+
+def _shown(value: Any) -> str:
+    return f"{value:g}" if abs(value) < 1e300 or isinstance(value, float) else "(too large to show)"
 
 
 _NOUNS: dict[Any, str] = {bool: "true or false", int: "a whole number", float: "a number"}
@@ -137,7 +150,7 @@ class AgentConfig:
     """Standard deviation of noise on the reward, drawn once per stored transition and member."""
     prior_scale: float = _setting(0.0, 0, traced=True, absent=0)
     """Scale of the additive prior network; 0 means none."""
-    prior_noise: bool = _setting(False)
+    prior_noise: bool = _setting(False, revision=2)
     """Let the prior network take Langevin noise too, as in the authors' code."""
     epsilon: float = _setting(0.0, 0, 1, traced=True)
     """Probability of a uniformly random action; with a decay, its value in the first episode."""
@@ -213,6 +226,8 @@ class AgentConfig:
                 before = {now: old for old, now in setting.old_words.items()}
                 value = before.get(value, value) if isinstance(value, str) else value
                 found[setting.stored_as or name] = float(value) if kind is float else value
+                if setting.revision > 1:
+                    found[f"{name}_revision"] = setting.revision
         return found
 
 

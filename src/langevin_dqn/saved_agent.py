@@ -6,7 +6,6 @@ harm, and NumPy alone can read it.
 
 import json
 import operator
-import zipfile
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -23,7 +22,7 @@ from langevin_dqn.environments import Environment, HostEnvironment, make_env
 from langevin_dqn.environments.base import ArraySpace, FeatureSpace, IndexSpace, Space
 from langevin_dqn.errors import UserError
 from langevin_dqn.loops.evaluation import TrainedAgent
-from langevin_dqn.networks.base import describe_network
+from langevin_dqn.networks.base import describe_network, example_observation
 from langevin_dqn.runs.result import Result
 from langevin_dqn.version import ALGORITHM_VERSION
 
@@ -130,8 +129,8 @@ def load_agent(
 
     Args:
         path: the file.
-        env: the environment it was trained on; only files of version 0.1 need it, and only for
-            environments that are not named by a plain id.
+        env: the environment it was trained on. Only files of version 0.1 need it, for environments that are
+            not named by a plain id, and agents of your own whose factory takes ``environment``.
         agent: the agent, or ``python:package.module:factory``, where it was one of your own.
         network: the network, or its id, where it was one of your own.
         **changes: arguments of the agent's factory, as for :func:`~langevin_dqn.train`.
@@ -143,12 +142,17 @@ def load_agent(
         config: AgentConfig | dict[str, Any] = about["description"] or {}
         if about["config"] is not None:
             config = AgentConfig.from_dict(about["config"])
+        if num_actions < 1 or not all(isinstance(about[name], str) for name in ("agent", "preset", "env")):
+            raise TypeError
+        jax.eval_shape(lambda: jnp.zeros_like(example_observation(space)))
     except UserError:
         raise
-    except (ValueError, KeyError, TypeError, AttributeError):
+    except Exception:  # a file may hold anything
         raise _not_a_saved_agent(path) from None
     if agent is not None:
-        built = resolve_agent(agent, _Observed(space, num_actions), network=network, changes=changes).agent
+        named = make_env(env) if isinstance(env, str) else env
+        known = _Observed(space, num_actions) if named is None else named
+        built = resolve_agent(agent, known, network=network, changes=changes).agent
     elif changes:
         raise UserError("settings were given without an agent", "add agent= or --agent, or remove the settings")
     elif settings is not None:
@@ -158,7 +162,7 @@ def load_agent(
     if about["description"] is not None:
         _check_same(path, about, built)
     shapes = jax.eval_shape(lambda key: built.without_memory(built.init(key, space, num_actions, 1)), keys.run_key(0))
-    state = _filled(shapes, arrays, path)
+    state = _filled(shapes, arrays, path, exact=isinstance(built, ValueAgent))
     return SavedAgent(
         TrainedAgent(built, state, space, num_actions),
         config=config,
@@ -200,15 +204,22 @@ def _observed(about: dict[str, Any], path: Path, env: Any) -> tuple[Space, int, 
 def _check_same(path: Path, about: dict[str, Any], built: Any) -> None:
     """Refuse another agent or network than the one that was saved."""
     saved, found = about["description"], json.loads(json.dumps(built.describe()))
-    if saved == found:
+    if _comparable(saved) == _comparable(found):
         return
     if isinstance(built, ValueAgent) and saved.get("network") != describe_network(built.network):
-        name = saved.get("network", {}).get("class", "another one")
+        network = saved.get("network")
+        name = network.get("class", "another one") if isinstance(network, dict) else "another one"
         raise UserError(f"{path} was saved with the network {name}", "name it with network= or --network")
     raise UserError(
         f"{path} was saved by another agent, or with other settings or another version of it",
         f"{_name_it(about['agent'])}, and its settings as in training",
     )
+
+
+def _comparable(description: dict[str, Any]) -> dict[str, Any]:
+    """A description in which fields that were added or renamed later do not count."""
+    config = description.get("config")
+    return description | {"config": AgentConfig.from_dict(config)} if isinstance(config, dict) else description
 
 
 def _name_it(agent: str) -> str:
@@ -238,7 +249,7 @@ def _read(path: Path) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
         return known | later, arrays
     except OSError as error:
         raise UserError(f"cannot read {path}: {error.strerror or error}", "name a file that --save wrote") from None
-    except (ValueError, KeyError, TypeError, EOFError, zipfile.BadZipFile):
+    except Exception:  # a damaged file may raise anything: zlib's, zipfile's and JSON's errors among them
         raise _not_a_saved_agent(path) from None
 
 
@@ -246,13 +257,16 @@ def _not_a_saved_agent(path: Path) -> UserError:
     return UserError(f"{path} is not a saved agent", "name a file that --save or save_agent wrote")
 
 
-def _filled(shapes: Any, arrays: dict[str, np.ndarray], path: Path) -> Any:
-    """The state with the file's arrays in their places, each checked for its shape."""
+def _filled(shapes: Any, arrays: dict[str, np.ndarray], path: Path, exact: bool) -> Any:
+    """The state with the file's arrays in their places, each checked for its dtype and, if ``exact``, its shape.
+
+    The state of an agent of one's own may depend on how many steps its run was to make.
+    """
     plain = jax.eval_shape(lambda: jax.tree.map(lambda leaf: _without_keys(jnp.empty_like(leaf)), shapes))
-    expected = {name: (leaf.shape, leaf.dtype) for name, leaf in _leaves(plain).items()}
+    expected = {name: (leaf.shape if exact else leaf.ndim, leaf.dtype) for name, leaf in _leaves(plain).items()}
     if not expected.keys() <= arrays.keys():
         arrays = {_renamed(name): array for name, array in arrays.items()}
-    found = {name: (array.shape, array.dtype) for name, array in arrays.items()}
+    found = {name: (array.shape if exact else array.ndim, array.dtype) for name, array in arrays.items()}
     if expected != found:
         raise UserError(
             f"{path} does not fit this version or this environment",

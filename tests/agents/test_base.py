@@ -10,8 +10,10 @@ from on_the_host import OnTheHost
 from own_agents import SixMethods
 
 import langevin_dqn
-from langevin_dqn.agents.base import OPTIONAL, BaseAgent, completed, greedy
+from langevin_dqn.agents.base import BaseAgent, completed, greedy
 from langevin_dqn.loops import compiled
+
+OPTIONAL = ("attend", "exploit", "values", "statistics", "without_memory", "is_finite", "explain_divergence")
 
 pytestmark = pytest.mark.usefixtures("quick_compilation")
 
@@ -52,7 +54,7 @@ def test_its_numbers_are_traced(bandit):
 def test_an_agent_is_completed_without_being_changed():
     agent = SixMethods(bonus=2.0)
     complete = completed(agent)
-    assert complete.bonus == 2.0
+    assert complete.agent.bonus == 2.0
     assert all(callable(getattr(complete, name)) for name in OPTIONAL)
     assert not any(hasattr(agent, name) for name in OPTIONAL)
     assert type(completed(agent)) is type(complete), "one class, so that it is compiled once"

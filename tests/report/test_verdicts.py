@@ -6,7 +6,7 @@ import pytest
 
 from langevin_dqn.paper.claims import FAILS, HOLDS, INCONCLUSIVE
 from langevin_dqn.report import markdown
-from langevin_dqn.report.verdicts import as_json_lines, differences, format_verdict
+from langevin_dqn.report.verdicts import as_json_lines, differences, format_verdict, read
 
 
 @pytest.fixture
@@ -27,19 +27,19 @@ def written(request, reports, tmp_path):
 
 def test_what_was_written_is_read_back(reports, written):
     assert "inconclusive" in written.read_text(encoding="utf-8")
-    assert differences(reports, written) == []
+    assert differences(reports, read(written)) == []
 
 
 def test_the_former_word_is_still_read(reports, written):
     text = written.read_text(encoding="utf-8")
     written.write_text(text.replace("inconclusive", "not enough runs"), encoding="utf-8")
-    assert differences(reports, written) == []
+    assert differences(reports, read(written)) == []
 
 
 def test_another_verdict_is_a_difference(reports, written):
     text = written.read_text(encoding="utf-8")
     written.write_text(text.replace("inconclusive", "holds", 1), encoding="utf-8")
-    (line,) = differences(reports, written)
+    (line,) = differences(reports, read(written))
     assert line.startswith("fig3: ")
     assert line.endswith("the file says 'holds', the runs say 'inconclusive'")
 
@@ -48,7 +48,7 @@ def test_ids_may_be_links_and_other_tables_do_not_count(reports, tmp_path):
     text = markdown.document(reports).replace("| fig3 |", "| [fig3](report.html#fig3) |")
     other = "| agent | learns | verdict |\n|---|---|---|\n| two words | yes | holds |\n| fig3 | yes | 0.95 |\n"
     (tmp_path / "page.md").write_text(f"# A page\n\n{other}\n{text}", encoding="utf-8")
-    assert differences(reports, tmp_path / "page.md") == []
+    assert differences(reports, read(tmp_path / "page.md")) == []
 
 
 def test_symbols():

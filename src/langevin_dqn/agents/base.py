@@ -100,12 +100,13 @@ class BaseAgent:
         return state
 
     def exploit(self, key: jax.Array, state: Any, obs: jax.Array) -> jax.Array:
-        """The action in evaluation, without exploration by random actions."""
-        return self.act(key, state, obs)  # type: ignore[attr-defined]
+        """The action in evaluation, without exploration by random actions; nothing is observed or learned there."""
+        act_key, attend_key = key, jax.random.fold_in(key, 1)
+        return self.act(act_key, self.attend(attend_key, state, obs), obs)  # type: ignore[attr-defined]
 
     def values(self, state: Any, obs: jax.Array, key: jax.Array | None = None) -> jax.Array:
         """The values that the agent acts on, one per action; without a key, at their mean where they are random."""
-        raise NotImplementedError(f"{type(self).__name__} has no values")
+        raise NotImplementedError(f"{class_name(self)} has no values")
 
     def statistics(self, state: Any) -> dict[str, Any]:
         """Numbers to watch, read between chunks of episodes; ``updates`` is shown in results."""
@@ -127,26 +128,72 @@ class BaseAgent:
         return "the agent's state has a NaN"
 
 
-OPTIONAL = ("attend", "exploit", "values", "statistics", "without_memory", "is_finite", "explain_divergence")
+@dataclasses.dataclass(frozen=True)
+class CompletedAgent(BaseAgent):
+    """An agent that has the methods of :class:`Agent`, with the defaults for the optional ones that it lacks."""
+
+    agent: Any
+
+    @property
+    def learns_within(self) -> bool:
+        return self.agent.learns_within
+
+    @property
+    def values_are_exact(self) -> bool:
+        return getattr(self.agent, "values_are_exact", False)
+
+    def init(self, key: jax.Array, space: Space, num_actions: int, capacity: int | None) -> Any:
+        return self.agent.init(key, space, num_actions, capacity)
+
+    def begin_episode(self, key: jax.Array, state: Any) -> Any:
+        return self.agent.begin_episode(key, state)
+
+    def act(self, key: jax.Array, state: Any, obs: jax.Array) -> jax.Array:
+        return self.agent.act(key, state, obs)
+
+    def observe(self, key: jax.Array, state: Any, step: Step) -> Any:
+        return self.agent.observe(key, state, step)
+
+    def learn(self, key: jax.Array, state: Any, steps: jax.Array) -> Any:
+        return self.agent.learn(key, state, steps)
+
+    def describe(self) -> dict[str, Any]:
+        return self.agent.describe()
+
+    def attend(self, key: jax.Array, state: Any, obs: jax.Array) -> Any:
+        return self._optional("attend", key, state, obs)
+
+    def exploit(self, key: jax.Array, state: Any, obs: jax.Array) -> jax.Array:
+        return self._optional("exploit", key, state, obs)
+
+    def values(self, state: Any, obs: jax.Array, key: jax.Array | None = None) -> jax.Array:
+        return self._optional("values", state, obs, key)
+
+    def statistics(self, state: Any) -> dict[str, Any]:
+        return self._optional("statistics", state)
+
+    def without_memory(self, state: Any) -> Any:
+        return self._optional("without_memory", state)
+
+    def is_finite(self, state: Any) -> jax.Array:
+        return self._optional("is_finite", state)
+
+    def explain_divergence(self, state: Any) -> str:
+        return self._optional("explain_divergence", state)
+
+    def _optional(self, name: str, *arguments: Any) -> Any:
+        own = getattr(self.agent, name, None)
+        return getattr(BaseAgent, name)(self, *arguments) if own is None else own(*arguments)
+
+
+def class_name(agent: Any) -> str:
+    """The name of the class that its author wrote."""
+    return type(agent.agent if isinstance(agent, CompletedAgent) else agent).__name__
 
 
 def completed(agent: Any) -> Any:
-    """``agent`` with the defaults of :class:`BaseAgent` for the optional methods that its class lacks.
-
-    They are added to a subclass with the same fields; the agent itself stays as it is.
-    """
-    if isinstance(agent, BaseAgent):
-        return agent
-    cls = type(agent)
-    complete = _COMPLETED.get(cls)
-    if complete is None:
-        lacking = {name: getattr(BaseAgent, name) for name in OPTIONAL if not hasattr(cls, name)}
-        lacking |= {name: getattr(BaseAgent, name) for name in ("values_are_exact",) if not hasattr(cls, name)}
-        complete = _COMPLETED[cls] = pytree(type(cls.__name__, (cls,), {"__module__": cls.__module__, **lacking}))
-    return complete(**{f.name: getattr(agent, f.name) for f in dataclasses.fields(agent) if f.init})
-
-
-_COMPLETED: dict[type, type] = {}
+    """``agent`` with all optional methods."""
+    return agent if isinstance(agent, BaseAgent) else CompletedAgent(agent)
 
 
 def greedy(key: jax.Array, values: jax.Array) -> jax.Array:

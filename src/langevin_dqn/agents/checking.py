@@ -2,14 +2,13 @@
 
 import dataclasses
 import json
-from collections.abc import Callable
 from typing import Any
 
 import jax
 import jax.numpy as jnp
 
 from langevin_dqn import keys
-from langevin_dqn.agents.base import Step
+from langevin_dqn.agents.base import Step, class_name
 from langevin_dqn.environments.base import Space
 from langevin_dqn.errors import UserError, brief
 from langevin_dqn.networks.base import example_observation
@@ -17,6 +16,7 @@ from langevin_dqn.networks.base import example_observation
 REQUIRED = ("init", "begin_episode", "act", "observe", "learn", "describe")
 
 _HINT = "see langevin_dqn.agents.Agent; BaseAgent has defaults for all optional methods"
+_STATIC_HINT = "mark fields that decide shapes, or that are not numbers, with langevin_dqn.pytrees.static()"
 
 
 def check_agent(agent: Any) -> None:
@@ -45,39 +45,47 @@ def check_agent(agent: Any) -> None:
 def check_fits(agent: Any, space: Space, num_actions: int) -> None:
     """Refuse an agent whose functions fail on these observations and actions, or change the shape of its state.
 
-    Nothing is computed: only shapes are followed through all its functions.
+    Nothing is computed: only shapes are followed through all its functions, with the agent's own numbers traced
+    as in training.
     """
-    name = type(agent).__name__
+    name = class_name(agent)
     obs = example_observation(space)
     key = jax.eval_shape(lambda: keys.run_key(0))
     scalar = jax.ShapeDtypeStruct((), jnp.float32)
     flag, count = jax.ShapeDtypeStruct((), bool), jax.ShapeDtypeStruct((), jnp.int32)
-    state = _shapes(name, "init", lambda key: agent.init(key, space, num_actions, 1), key)
+
+    def shapes(method: str, *arguments: Any, **static: Any) -> Any:
+        try:
+            return jax.eval_shape(lambda agent, *more: getattr(agent, method)(*more, **static), agent, *arguments)
+        except UserError:
+            raise
+        except Exception as error:  # somebody else's code may raise anything
+            hint = _STATIC_HINT if isinstance(error, TypeError) else _HINT
+            raise UserError(f"agent {name}: {method} raises {brief(error)}", hint) from error
+
+    size = {"space": space, "num_actions": num_actions}
+    shapes("init", key, **size, capacity=None)  # host environments do not know how many steps there will be
+    state = shapes("init", key, **size, capacity=1)
     step = Step(obs, count, scalar, obs, flag, flag)
-    for method, function, arguments in (
-        ("begin_episode", agent.begin_episode, (key, state)),
-        ("attend", agent.attend, (key, state, obs)),
-        ("observe", agent.observe, (key, state, step)),
-        ("learn", agent.learn, (key, state, count)),
+    for method, arguments in (
+        ("begin_episode", (key, state)),
+        ("attend", (key, state, obs)),
+        ("observe", (key, state, step)),
+        ("learn", (key, state, count)),
     ):
-        after = _shapes(name, method, function, *arguments)
-        if _layout(after) != _layout(state):
+        if _layout(shapes(method, *arguments)) != _layout(state):
             raise UserError(
                 f"agent {name}: {method} changes the structure, shapes or dtypes of the state",
                 "return a state like the one that init returns",
             )
-    action = _shapes(name, "act", agent.act, key, state, obs)
-    if getattr(action, "shape", None) != () or not jnp.issubdtype(action.dtype, jnp.integer):
-        raise UserError(f"agent {name}: act does not return one integer", "return for instance jnp.argmax(values)")
-
-
-def _shapes(name: str, method: str, function: Callable[..., Any], *arguments: Any) -> Any:
-    try:
-        return jax.eval_shape(function, *arguments)
-    except UserError:
-        raise
-    except Exception as error:  # somebody else's code may raise anything
-        raise UserError(f"agent {name}: {method} raises {brief(error)}", _HINT) from error
+    for method in ("act", "exploit"):
+        action = shapes(method, key, state, obs)
+        if getattr(action, "shape", None) != () or not jnp.issubdtype(action.dtype, jnp.integer):
+            raise UserError(
+                f"agent {name}: {method} does not return one integer", "return for instance jnp.argmax(values)"
+            )
+    for method in ("statistics", "without_memory", "is_finite"):
+        shapes(method, state)
 
 
 def _layout(tree: Any) -> Any:

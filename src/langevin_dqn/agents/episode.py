@@ -70,7 +70,7 @@ def remember(agent: Any, step_keys: StepKeys, state: Any, step: Step) -> Any:
     """Lines 15-19 of alg3: add the transition to the buffers; learn from it at once, if the agent does that."""
     state = agent.observe(step_keys.observe, state, step)
     if agent.learns_within:
-        state = agent.learn(step_keys.learn, state, 1)
+        state = agent.learn(step_keys.learn, state, jnp.int32(1))
     return state
 
 

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from langevin_dqn import ids
-from langevin_dqn.agents.base import completed
+from langevin_dqn.agents.base import class_name, completed
 from langevin_dqn.agents.checking import check_agent, check_fits
 from langevin_dqn.agents.value_agent import ValueAgent, make_agent
 from langevin_dqn.config import AgentConfig
@@ -94,7 +94,7 @@ def resolve_agent(
         check_network(agent.network, space, environment.num_actions)
     agent = completed(agent)
     check_fits(agent, space, environment.num_actions)
-    return ResolvedAgent(agent, name if name != "custom" else type(agent).__name__, "custom", agent.describe())
+    return ResolvedAgent(agent, name if name != "custom" else class_name(agent), "custom", agent.describe())
 
 
 def _by_name(name: str, environment: Any, preset: str, changes: dict[str, Any]) -> Any:
@@ -103,7 +103,8 @@ def _by_name(name: str, environment: Any, preset: str, changes: dict[str, Any]) 
     if name in _REGISTERED:
         return ids.call(_REGISTERED[name], name, "agent", environment=environment, **changes)
     if name not in AGENTS:
-        raise unknown("agent", name, agent_names())
+        error = unknown("agent", name, agent_names())
+        raise UserError(error.message, f"{error.hint}; one of your own is python:package.module:factory")
     return preset_config(name, preset, **changes)
 
 

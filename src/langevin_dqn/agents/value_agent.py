@@ -91,15 +91,22 @@ class ValueAgent(BaseAgent):
     def with_numbers(self, **numbers: Any) -> "ValueAgent":
         """The agent with other traced settings, which may be arrays under ``vmap``.
 
-        A number that is no part of the program, such as a noise variance of 0, stays out of it.
+        A number that is no part of the program, such as a noise variance of 0, stays out of it. What the
+        agent says of itself follows, except for numbers that are traced or batched.
         """
         for name in numbers:
-            if self.numbers.get(name) is None:
+            absent = self.numbers["epsilon"] is None and name.startswith("epsilon")
+            if absent or self.numbers.get(name) is None:
                 raise UserError(
                     f"{name} cannot be changed: it is not traced, or no part of this agent's program",
                     "build the agent with another value of it first",
                 )
-        return dataclasses.replace(self, numbers=self.numbers | numbers)
+        known = {name: value for name, value in numbers.items() if not isinstance(value, jax.core.Tracer)}
+        known = {name: FIELD_TYPES[name](value) for name, value in known.items() if jnp.ndim(value) == 0}
+        settings = self.settings.replace(**known)
+        if self.config.mean_over_members and "loss_scale" in numbers:
+            numbers["loss_scale"] = numbers["loss_scale"] / self.config.members
+        return dataclasses.replace(self, numbers=self.numbers | numbers, settings=settings)
 
     # -- alg3 ---------------------------------------------------------------------
 
@@ -112,8 +119,11 @@ class ValueAgent(BaseAgent):
 
         params_key, target_key, prior_key = jax.random.split(key, 3)
         params = draw(params_key)
+        target = draw(target_key) if c.independent_target else params
+        if isinstance(self.network, released.MovingPrior):
+            target = target | {"prior": params["prior"]}
         state = ValueState(
-            learner=self.learner.init(params, draw(target_key) if c.independent_target else params),
+            learner=self.learner.init(params, target),
             prior=draw(prior_key) if self.numbers["prior_scale"] is not None else None,
             replay=None,
             member=jnp.int32(0),
@@ -267,12 +277,18 @@ class ValueAgent(BaseAgent):
         return f"parameters are not finite since episode {int(state.episode)}, update {update}: {why}"
 
     def describe(self) -> dict[str, Any]:
+        cls = type(self)
+        own = {f.name: repr(getattr(self, f.name)) for f in dataclasses.fields(self) if f.name not in _FIELDS}
         return {
-            "agent": "value_agent",
-            "version": str(ALGORITHM_VERSION),
+            "agent": "value_agent" if cls is ValueAgent else f"{cls.__module__}:{cls.__qualname__}",
+            **own,
+            "version": str(getattr(self, "version", ALGORITHM_VERSION)),
             "config": self.settings.to_dict(),
             "network": describe_network(self.network),
         }
+
+
+_FIELDS = {field.name for field in dataclasses.fields(ValueAgent)}
 
 
 def make_agent(config: AgentConfig, network: Network | None = None, space: Space | None = None) -> ValueAgent:

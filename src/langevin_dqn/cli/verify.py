@@ -106,12 +106,16 @@ def _different(store: "Store", rows: list[dict[str, Any]], args: Args) -> list[s
 
 def _allowed(rows: list[dict[str, Any]], trusted: tuple[str, ...]) -> list[dict[str, Any]]:
     """The rows whose runs may be repeated: those that import no code but what the user named."""
+    from langevin_dqn.agents.registry import agent_names
     from langevin_dqn.runs.stored_jobs import imports_of, job_of
 
     allowed, refused = [], set()
     for row in rows:
         job = job_of(row)
         if job is None:
+            continue
+        if job.agent not in agent_names() and not job.agent.startswith("python:"):
+            _say(f"not repeated, because no agent is called so here: {job}")
             continue
         foreign = set(imports_of(job)) - set(trusted)
         refused |= foreign

@@ -100,6 +100,11 @@ def evaluate(
     if episodes < 1:
         raise UserError(f"episodes={episodes} is out of range", "use at least 1 episode")
     environment = make_env(env) if isinstance(env, str) else env
+    if (environment.observation_space, environment.num_actions) != (trained.space, trained.num_actions):
+        raise UserError(
+            f"the agent cannot act in {env}: observations or actions differ",
+            "evaluate it in an environment like the one it was trained on",
+        )
     player = Player(trained)
     key = keys.run_key(seed)
     limits: dict[str, Any] = {"episodes": episodes, "steps": None, "check_every": None, "seconds": np.inf}

@@ -127,9 +127,19 @@ def describe_network(network: Any) -> dict[str, Any]:
     if callable(getattr(network, "describe", None)):
         return network.describe()
     fields = dataclasses.fields(network) if dataclasses.is_dataclass(network) else ()
-    settings = {f.name: getattr(network, f.name) for f in fields}
-    plain = {k: list(v) if isinstance(v, tuple) else v for k, v in settings.items()}
-    return {
-        "class": type(network).__qualname__,
-        **{k: v if isinstance(v, int | float | str | bool | list | None) else repr(v) for k, v in plain.items()},
-    }
+    settings = {f.name: _as_json(getattr(network, f.name), type(network).__qualname__) for f in fields}
+    return {"class": type(network).__qualname__, **settings}
+
+
+def _as_json(value: Any, owner: str) -> Any:
+    if isinstance(value, int | float | str | bool | None):
+        return value
+    if isinstance(value, list | tuple):
+        return [_as_json(item, owner) for item in value]
+    if hasattr(value, "apply") or dataclasses.is_dataclass(value):
+        return describe_network(value)
+    if callable(value) and hasattr(value, "__qualname__"):
+        return f"{value.__module__}.{value.__qualname__}"
+    if " at 0x" in repr(value):
+        raise UserError(f"network {owner} has a field that cannot be described", "add a method describe() -> dict")
+    return repr(value)

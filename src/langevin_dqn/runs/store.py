@@ -65,7 +65,7 @@ def identity(run: Run) -> dict[str, Any]:
     """What defines a run: change any of it, and the returns would change.
 
     The names of agents and presets are not part of it; the configuration they stand for is, or for an agent
-    that is none of the presets what it says about itself. What is None, and fields of the configuration at
+    that is none of the presets its id and what it says about itself. What is None, and fields of the configuration at
     their defaults, are left out, so that a field added later does not orphan every stored run. A default may
     therefore change only together with ``ALGORITHM_VERSION``; a test holds that.
     """
@@ -75,6 +75,8 @@ def identity(run: Run) -> dict[str, Any]:
 def identity_with(run: Run, description: Mapping[str, Any]) -> dict[str, Any]:
     """The identity of ``run`` where :func:`describe` gives, or once gave, ``description``."""
     asked = {name: value for name, value in vars(run).items() if name not in _NAMES and value is not None}
+    if run.agent not in AGENTS:  # two modules may have agents that describe themselves alike
+        asked["agent_id"] = run.agent
     return {**asked, "algorithm_version": ALGORITHM_VERSION, **description}
 
 
@@ -245,7 +247,9 @@ def _row(key: str, run: Run, result: Result) -> "pl.DataFrame":
     summary = result.to_dict()
     summary.pop("config")
     summary.pop("record", None)
-    config = result.config.to_dict() if isinstance(result.config, AgentConfig) else _description(run)
+    config = result.config.to_dict() if isinstance(result.config, AgentConfig) else {}
+    if run.agent not in AGENTS:
+        config |= _description(run)
     plain = {name: value for name, value in vars(result).items() if isinstance(value, int | float | str | None)}
     asked = {f"asked_{name}": value for name, value in vars(run).items() if name in ("episodes", "steps")}
     made: dict[str, Any] = {"package": __version__, "algorithm_version": ALGORITHM_VERSION, **machine.describe()}

@@ -12,6 +12,7 @@ from gymnasium import spaces
 import langevin_dqn
 from langevin_dqn import UserError, make_env
 from langevin_dqn.environments import ArraySpace, GymnasiumEnvironment, HostEnvironment, IndexSpace
+from langevin_dqn.networks import Conv
 
 SMALL = {"hidden": (8,), "batch_size": 32, "update_timing": "within"}
 
@@ -212,8 +213,8 @@ class BrightSide(gymnasium.Env):
 def test_learning_from_pictures():
     env = GymnasiumEnvironment(BrightSide())
     result = langevin_dqn.train("dqn", env, steps=400, epsilon=0.1, min_replay_size=32, keep_agent=True, **SMALL)
-    assert result.trained.agent.network.head is None, "pictures go through convolutions"
-    filters, _ = result.trained.state.params
+    assert isinstance(result.trained.agent.network, Conv), "pictures go through convolutions"
+    filters, _ = result.trained.state.learner.params
     assert [weights.shape[1:] for weights, _ in filters] == [(3, 3, 1, 16), (3, 3, 16, 32)]
     returns = langevin_dqn.evaluate(result.trained, env, episodes=100, seed=1)
     assert returns.mean() >= 0.95  # a guess has 0.5: 0.95 by luck has level 4e-23
