@@ -92,6 +92,7 @@ def test_settings_with_one_law_get_different_seeds(run, tmp_path):
     assert len({tuple(returns) for returns in table["returns"].to_list()}) == 4
 
 
+@pytest.mark.slow
 def test_mnist_is_left_out_where_it_is_not(run, tmp_path):
     code, out, err = run(
         "--agents", "dqn", "--settings", "mnist/0,bandit/0,mnist_noise", "--store", tmp_path, *TINY, "--json"

@@ -4,7 +4,6 @@ import dataclasses
 import json
 import shutil
 import sys
-import types
 
 import numpy as np
 import polars as pl
@@ -12,6 +11,7 @@ import pytest
 
 import langevin_dqn
 from langevin_dqn import UserError
+from langevin_dqn.agents import registry
 from langevin_dqn.analysis import learning_times
 from langevin_dqn.config import AgentConfig
 from langevin_dqn.paper.registry import choose
@@ -142,8 +142,7 @@ def own_agents(monkeypatch):
         calls.append(agent)
         return {"class": "Mine", "version": "1", **changes}
 
-    registry = types.SimpleNamespace(describe_agent=describe_agent)
-    monkeypatch.setitem(sys.modules, "langevin_dqn.agents.registry", registry)
+    monkeypatch.setattr(registry, "describe_agent", describe_agent)
     return calls
 
 

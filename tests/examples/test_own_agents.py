@@ -36,7 +36,9 @@ def jobs(seeds=2):
     return [Job(agent, SEA, seed, EPISODES, changes=OWN[agent][1]) for agent in OWN for seed in range(seeds)]
 
 
-@pytest.mark.parametrize("agent", OWN)
+@pytest.mark.parametrize(
+    "agent", [pytest.param(agent, marks=pytest.mark.slow if "noisy" in agent else ()) for agent in OWN]
+)
 def test_every_way_to_train_gives_the_same_returns(agent, command, tmp_path, quick_compilation):
     factory, changes = OWN[agent]
     result = langevin_dqn.train(factory(**changes), SEA, seed=1, episodes=EPISODES, keep_agent=True)

@@ -6,7 +6,6 @@ import shutil
 import subprocess
 import sys
 import time
-import types
 
 import numpy as np
 import polars as pl
@@ -14,6 +13,7 @@ import pytest
 
 import langevin_dqn
 from langevin_dqn import AgentConfig, UserError
+from langevin_dqn.agents import registry
 from langevin_dqn.presets import preset
 from langevin_dqn.runs import store
 from langevin_dqn.runs.runners import Job
@@ -142,8 +142,7 @@ def describes_itself(monkeypatch):
     def describe_agent(agent, changes, env, network):
         return {"agent": agent, "version": "1", "env": env, "network": network, **changes}
 
-    registry = types.SimpleNamespace(describe_agent=describe_agent)
-    monkeypatch.setitem(sys.modules, "langevin_dqn.agents.registry", registry)
+    monkeypatch.setattr(registry, "describe_agent", describe_agent)
     return describe_agent
 
 

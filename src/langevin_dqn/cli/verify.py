@@ -114,13 +114,14 @@ def _allowed(rows: list[dict[str, Any]], trusted: tuple[str, ...]) -> list[dict[
         job = job_of(row)
         if job is None:
             continue
-        if job.agent not in agent_names() and not job.agent.startswith("python:"):
-            _say(f"not repeated, because no agent is called so here: {job}")
-            continue
         foreign = set(imports_of(job)) - set(trusted)
         refused |= foreign
-        if not foreign:
+        if foreign:
+            continue
+        if job.agent in agent_names() or job.agent.startswith("python:"):
             allowed.append(row)
+        else:
+            _say(f"not repeated, because {job.agent!r} is no agent here: {job}")
     if refused:
         names = ", ".join(sorted(refused))
         _say(f"not repeated, because it would import code: runs of {names}")
