@@ -16,11 +16,11 @@ check: $(VENV)/dev
 
 # Every capability, in minutes.
 test: $(VENV)/dev
-	$(BIN)/python -m pytest -n 2 --dist loadfile -m "not slow" --durations=20
+	$(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder -m "not slow" --durations=20
 
 # Everything.
 test-all: $(VENV)/dev
-	$(BIN)/python -m pytest -n 2 --dist loadfile --durations=20
+	$(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder --durations=20
 
 demo: $(VENV)/base
 	$(BIN)/python examples/compare_agents.py --plot out/demo.png
