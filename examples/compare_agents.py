@@ -56,10 +56,10 @@ def main(args: Args) -> None:
     groups = defaultdict(list)
     for index in sorted(results):
         groups[jobs[index].agent].append(results[index])
-    agents_table(groups, f"Deep sea of depth {args.depth}, {args.seeds} seeds, {args.episodes} episodes")
+    agents_table(groups, f"Deep Sea of depth {args.depth}, {args.seeds} seeds, {args.episodes} episodes")
     if args.plot:
         args.plot.parent.mkdir(parents=True, exist_ok=True)
-        caption = f"deep sea of depth {args.depth}, {args.seeds} seeds (a line each, up to where it had learned)"
+        caption = f"Deep Sea of depth {args.depth}, {args.seeds} seeds (a line each, up to where it had learned)"
         print(f"wrote {learning_curves(groups, args.plot, caption)}")
 
 
