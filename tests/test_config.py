@@ -55,7 +55,7 @@ def test_every_word_is_one_of_its_choices(name):
 
 def test_old_names_and_words_from_users_warn():
     with pytest.warns(DeprecationWarning, match="debiased_drift is now bias_correction"):
-        assert preset("dqn", debiased_drift=True).bias_correction
+        assert preset("dqn", "paper", debiased_drift=True).bias_correction
     with pytest.warns(DeprecationWarning, match="row_updates=sleeping is now row_updates=lazy"):
         assert AgentConfig(row_updates="sleeping").row_updates == "lazy"
     with pytest.warns(DeprecationWarning, match="bias_correction"):
@@ -89,7 +89,8 @@ def test_what_is_traced():
     assert traced == {
         "learning_rate", "noise_variance", "adam_b1", "adam_b2", "adam_eps", "regularizer", "loss_scale", "discount",
         "min_replay_size", "insertion_probability", "target_period", "target_noise", "prior_scale", "epsilon",
-        "epsilon_final", "epsilon_decay_episodes", "updates_per_step",
+        "epsilon_final", "epsilon_decay_episodes", "updates_per_step", "recent_window", "prior_std", "prior_lifetime",
+        "prior_lifetime_growth", "value_scale",
     }  # fmt: skip
     assert set(SETTINGS) == {f.name for f in dataclasses.fields(AgentConfig)} - {"hidden"}
 
@@ -100,6 +101,7 @@ def test_a_setting_that_contradicts_another():
         ({"min_replay_size": 64, "buffer_size": 32, "batch_size": 8}, "larger than buffer_size"),
         ({"optimizer": "sgd", "prior_noise": True}, "prior_noise needs optimizer=adam"),
         ({"hidden": (5, 0)}, "has an empty layer"),
+        ({"recent_fraction": 0.5, "buffer_discipline": "random"}, "recent_fraction needs buffer_discipline=oldest"),
     ):
         with pytest.raises(UserError, match=message):
             AgentConfig(**changes)

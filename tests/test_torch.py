@@ -201,7 +201,7 @@ def test_mistakes(make):
     optimizer = make([theta], 1.0)
     with pytest.raises(TypeError, match="num_data"):
         optimizer.step()
-    with pytest.raises(langevin_dqn.UserError, match="num_data=0 must be positive"):
+    with pytest.raises(langevin_dqn.UserError, match="num_data=0 must be at least 1"):
         optimizer.step(num_data=0)
     theta.grad = torch.zeros(3).to_sparse()
     with pytest.raises(langevin_dqn.UserError, match="sparse"):
@@ -213,3 +213,46 @@ def test_without_torch_the_import_has_a_hint(monkeypatch):
     monkeypatch.delitem(sys.modules, "langevin_dqn.torch")
     with pytest.raises(ModuleNotFoundError, match="torch is not installed\nhint: pip install"):
         importlib.import_module("langevin_dqn.torch")
+
+
+def test_all_together_is_one_after_the_other(make):
+    """The same noise in the same order: equal to rounding, over tensors of several shapes."""
+    shapes = [(4, 3), (5,), (2, 2, 2)]
+    ends = []
+    for foreach in (False, True):
+        thetas = [torch.nn.Parameter(torch.ones(shape)) for shape in shapes]
+        optimizer = make(thetas, 0.5, foreach=foreach, generator=seeded())
+        for step in range(5):
+            for theta in thetas:
+                theta.grad = torch.sin(theta.detach() + step)
+            optimizer.step(num_data=50)
+        ends.append([theta.detach().numpy() for theta in thetas])
+    for one, other in zip(*ends, strict=True):
+        np.testing.assert_allclose(one, other, rtol=1e-6, atol=1e-7)
+
+
+def test_maximize_turns_the_gradient_around(make):
+    ends = []
+    for sign, maximize in ((1, True), (-1, False)):
+        theta = torch.nn.Parameter(torch.ones(4, 3))
+        ends.append(walk(make([theta], 0.5, maximize=maximize, generator=seeded()), theta, sign * gradients(5)))
+    np.testing.assert_array_equal(*ends)
+
+
+def test_a_state_from_before_has_neither(make):
+    theta = torch.nn.Parameter(torch.ones(2))
+    optimizer = make([theta], 0.5)
+    old = optimizer.state_dict()
+    for group in old["param_groups"]:
+        del group["maximize"], group["foreach"]
+    optimizer.load_state_dict(old)
+    theta.grad = torch.ones(2)
+    optimizer.step(num_data=5)
+
+
+def test_the_package_brings_it():
+    """``import langevin_dqn`` alone, as the README writes it, in a process of its own."""
+    import subprocess
+
+    code = "import langevin_dqn; print(langevin_dqn.torch.LangevinAdam.__name__)"
+    assert subprocess.check_output([sys.executable, "-c", code], text=True).strip() == "LangevinAdam"

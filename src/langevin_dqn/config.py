@@ -10,11 +10,12 @@ import dataclasses
 import math
 import numbers
 import warnings
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, get_type_hints
 
 from langevin_dqn.errors import UserError, unknown
+from langevin_dqn.field_docs import DocWithFields
 
 
 @dataclass(frozen=True)
@@ -92,19 +93,19 @@ def _choice(default: str, *choices: str, **more: Any) -> Any:
 
 @dataclass(frozen=True)
 class AgentConfig:
-    """The settings of a value agent (alg1 is alg3 with one member).
+    """The settings of a value agent (Algorithm 1 is Algorithm 3 with one member).
 
     The defaults are the paper's common choices; the presets in ``presets.py`` set the rest.
     """
 
     members: int = _setting(1, 1, 1000)
-    """Models in the ensemble; one is drawn per episode to act (alg3)."""
+    """Models in the ensemble; one is drawn per episode to act (Algorithm 3)."""
     hidden: tuple[int, ...] = (50, 50)
     """Units of each hidden layer; none (``hidden=``) makes the values linear in the observation."""
     negative_slope: float = _setting(0.0, 0, 1)
     """Slope of the activation below zero: 0 is ReLU, 0.1 the paper's LeakyReLU."""
     learning_rate: float = _setting(1e-3, 0, traced=True)
-    """α of alg4."""
+    """α of Algorithm 4."""
     noise_variance: float = _setting(0.0, 0, traced=True, absent=0)
     """σ_w², the variance of the Langevin noise; 0 gives Adam."""
     noise_per_depth: bool = _setting(False)
@@ -114,9 +115,9 @@ class AgentConfig:
     adam_b2: float = _setting(0.999, 0, below=1, traced=True)
     """Decay of the second moment."""
     adam_eps: float = _setting(1e-6, 0, traced=True)
-    """ε of alg4; it sets how far weights without gradient fluctuate."""
+    """ε of Algorithm 4; it sets how far weights without gradient fluctuate."""
     bias_correction: bool = _setting(False, stored_as="debiased_drift")
-    """Drift from bias-corrected moments (the authors' code) instead of alg4's raw ones."""
+    """Drift from bias-corrected moments (the authors' code) instead of Algorithm 4's raw ones."""
     regularizer: float = _setting(0.0, 0, traced=True, absent=0)
     """λ of the penalty ψ."""
     regularizer_form: str = _choice("sum", "sum", "mean")
@@ -127,10 +128,20 @@ class AgentConfig:
     """Also divide the loss by the number of members, as the authors' code does."""
     discount: float = _setting(1.0, 0, 1, traced=True)
     """γ."""
+    value_scale: float = _setting(1.0, 1e-15, 1e15, traced=True, absent=1)
+    """The agent learns on rewards divided by this, so that noise and prior are in its units."""
+    value_scaling: str = _choice("fixed", "fixed", "grow", "warmup")
+    """``fixed``: ``value_scale`` stays. ``grow``: it is a guess, raised to the largest return seen, and lowered to that
+    once a return was above zero. ``warmup``: as ``grow``, from the largest return of random steps before training."""
     batch_size: int = _setting(128, 1)
     """Transitions per minibatch, drawn with replacement."""
     shared_minibatch: bool = _setting(False)
-    """All members learn from one minibatch (the authors' code) instead of one each (alg3)."""
+    """All members learn from one minibatch (the authors' code) instead of one each (Algorithm 3)."""
+    recent_fraction: float = _setting(0.0, 0, 1)
+    """Share f of each minibatch that is drawn from the last ``recent_window`` transitions, the rest from all of D.
+    A transition then counts 1 - f times as much as in Algorithm 2, and f·|D|/window times more while it is recent."""
+    recent_window: int = _setting(1000, 1, traced=True)
+    """How many transitions count as recent."""
     buffer_size: int = _setting(100_000, 1)
     """Transitions a buffer holds."""
     buffer_discipline: str = _choice("oldest", "oldest", "random")
@@ -138,9 +149,9 @@ class AgentConfig:
     min_replay_size: int = _setting(0, 0, traced=True)
     """No updates before the buffer holds this many transitions."""
     insertion_probability: float = _setting(1.0, 0, 1, traced=True, absent=1)
-    """p of alg3: the probability that a member's buffer takes a transition."""
+    """p of Algorithm 3: the probability that a member's buffer takes a transition."""
     insertion: str = _choice("buffers", "buffers", "mask")
-    """``buffers``: one buffer per member (alg3). ``mask``: one buffer and a mask per member, masked samples
+    """``buffers``: one buffer per member (Algorithm 3). ``mask``: one buffer and a mask per member, masked samples
     counting as zeros in the mean (the authors' code)."""
     target_period: int = _setting(4, 1, traced=True)
     """Updates between copies of the parameters to the target."""
@@ -149,7 +160,16 @@ class AgentConfig:
     target_noise: float = _setting(0.0, 0, traced=True, absent=0)
     """Standard deviation of noise on the reward, drawn once per stored transition and member."""
     prior_scale: float = _setting(0.0, 0, traced=True, absent=0)
-    """Scale of the additive prior network; 0 means none."""
+    """Scale of the additive prior network; 0 means none, unless ``prior_std`` is given."""
+    prior_std: float = _setting(0.0, 0, traced=True, absent=0)
+    """Standard deviation of each member's prior over states and actions, in units of return, whatever the
+    observations are; 0 leaves the prior as ``prior_scale`` has it."""
+    prior_lifetime: float = _setting(0.0, 0, traced=True, absent=0)
+    """Environment steps in which the prior's correlation with itself falls by e; 0 means that it never moves."""
+    prior_lifetime_growth: float = _setting(0.0, 0, traced=True)
+    """The lifetime is at least this share of the steps so far: problems that take longer need longer ones."""
+    prior_networks: int = _setting(8, 2, 1000)
+    """Networks of which a moving prior is a mixture."""
     prior_noise: bool = _setting(False, revision=2)
     """Let the prior network take Langevin noise too, as in the authors' code."""
     epsilon: float = _setting(0.0, 0, 1, traced=True)
@@ -164,11 +184,12 @@ class AgentConfig:
     """``between`` episodes (U times the steps of the last one) or ``within``, after each step."""
     row_updates: str = _choice("auto", "auto", "dense", "lazy", old_words={"sleeping": "lazy"})
     """First layer of index observations: ``dense`` updates every row at every update, ``lazy`` updates a row
-    when it is read (equal in distribution), ``auto`` is ``lazy`` from 600 states on, where that is exact."""
+    when it is read (equal in distribution), ``auto`` is ``lazy`` on a CPU from 600 states on, where that is exact."""
     optimizer: str = _choice("adam", "adam", "sgd")
-    """``adam``: alg4. ``sgd``: eq. (5) as it is, as the paper's bandits use it; its chain samples the posterior."""
+    """``adam``: Algorithm 4. ``sgd``: equation (5), as for the paper's bandits; its chain samples the posterior."""
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "hidden", _layers(self.hidden))
         for name, setting in SETTINGS.items():
             value = getattr(self, name)
             if isinstance(value, str) and value in setting.old_words:
@@ -179,6 +200,15 @@ class AgentConfig:
             raise UserError(f"hidden={self.hidden} has an empty layer", "write for instance hidden=50,50")
         if self.optimizer == "sgd" and self.prior_noise:
             raise UserError("prior_noise needs optimizer=adam", "set optimizer=adam or prior_noise=false")
+        if self.prior_std > 0 and (self.prior_scale > 0 or self.prior_noise):
+            other = "prior_noise" if self.prior_noise else "prior_scale"
+            raise UserError(f"prior_std and {other} exclude each other", f"set prior_std=0 to use {other}")
+        if self.prior_lifetime > 0 and not self.prior_std > 0:
+            raise UserError("prior_lifetime needs a prior_std", "set for instance prior_std=0.5, or prior_lifetime=0")
+        if self.recent_fraction > 0 and self.buffer_discipline == "random":
+            raise UserError(
+                "recent_fraction needs buffer_discipline=oldest", "set buffer_discipline=oldest or recent_fraction=0"
+            )
         if self.batch_size > self.buffer_size:
             raise UserError(
                 f"batch_size={self.batch_size} is larger than buffer_size={self.buffer_size}",
@@ -200,13 +230,13 @@ class AgentConfig:
 
     @classmethod
     def from_dict(cls, fields: Mapping[str, Any]) -> "AgentConfig":
-        """The configuration that :meth:`to_dict` gave, also with names and words from before; None is left out."""
+        """The configuration that ``to_dict`` gave, also with names and words from before; None is left out."""
         given: dict[str, Any] = {
             RENAMED.get(k, k): tuple(v) if isinstance(v, list) else v for k, v in fields.items() if v is not None
         }
         for name in given:
             if name not in FIELD_TYPES:
-                raise unknown("field", name, FIELD_TYPES)
+                raise _unknown_field(name)
         words = {
             name: SETTINGS[name].old_words.get(given[name], given[name]) for name in given.keys() & _WITH_OLD_WORDS
         }
@@ -231,6 +261,37 @@ class AgentConfig:
         return found
 
 
+AgentConfig.__doc__ = DocWithFields(AgentConfig.__doc__)  # type: ignore[assignment]
+
+
+def _layers(hidden: Any) -> tuple[int, ...]:
+    """The units of hidden layers as a tuple, from any sequence of whole numbers."""
+    hint = "write for instance hidden=(50, 50)"
+    if isinstance(hidden, (str, bytes)) or not isinstance(hidden, Iterable):
+        raise UserError(f"hidden={hidden!r} has the wrong type", hint)
+    layers = tuple(hidden)
+    if any(isinstance(units, bool) or not isinstance(units, numbers.Integral) for units in layers):
+        raise UserError(f"hidden={hidden!r} has the wrong type", hint)
+    return tuple(int(units) for units in layers)
+
+
+#: Names of fields elsewhere, and here.
+SYNONYMS = {
+    "alpha": "learning_rate", "lr": "learning_rate", "step_size": "learning_rate", "gamma": "discount",
+    "eps": "adam_eps", "exploration": "epsilon", "batch": "batch_size", "minibatch_size": "batch_size",
+    "buffer": "buffer_size", "replay_size": "buffer_size", "buffer_capacity": "buffer_size",
+    "ensemble_size": "members", "num_ensemble": "members", "sigma": "noise_variance", "temperature": "noise_variance",
+    "target_update_period": "target_period", "target_network_update_freq": "target_period",
+    "weight_decay": "regularizer", "hidden_sizes": "hidden", "layers": "hidden", "net_arch": "hidden",
+    "sgd_steps": "updates_per_step", "gradient_steps": "updates_per_step", "learning_starts": "min_replay_size",
+}  # fmt: skip
+
+
+def _unknown_field(name: str) -> UserError:
+    error = unknown("field", name, FIELD_TYPES)
+    return UserError(error.message, f"did you mean {SYNONYMS[name]!r}?") if name in SYNONYMS else error
+
+
 #: Field names and types, in order.
 FIELD_TYPES: dict[str, Any] = get_type_hints(AgentConfig)
 
@@ -250,7 +311,7 @@ def current_name(name: str) -> str:
         _warn_renamed(name, RENAMED[name])
         return RENAMED[name]
     if name not in FIELD_TYPES:
-        raise unknown("field", name, FIELD_TYPES)
+        raise _unknown_field(name)
     return name
 
 

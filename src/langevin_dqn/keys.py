@@ -34,7 +34,7 @@ class StepKeys(NamedTuple):
 def run_key(seed: int | jax.Array) -> jax.Array:
     """The key of a run.
 
-    Example:
+    Examples:
         >>> import jax
         >>> keys = jax.vmap(run_key)(jax.numpy.arange(8))
         >>> keys.shape
@@ -46,6 +46,16 @@ def run_key(seed: int | jax.Array) -> jax.Array:
 def init_key(key: jax.Array) -> jax.Array:
     """The key of the agent's initial state."""
     return jax.random.fold_in(key, 0)
+
+
+def prepare_key(key: jax.Array) -> jax.Array:
+    """The key of the random steps before training, of agents that ask for some."""
+    return jax.random.fold_in(init_key(key), 1)
+
+
+def metrics_key(key: jax.Array, episodes: jax.Array | int) -> jax.Array:
+    """The key of what is measured for people to watch after so many episodes; nothing else is drawn with it."""
+    return jax.random.fold_in(jax.random.fold_in(init_key(key), 2), episodes)
 
 
 def episode_keys(key: jax.Array, number: jax.Array | int) -> EpisodeKeys:

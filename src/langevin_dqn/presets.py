@@ -1,11 +1,13 @@
-"""Tables 1 and 2 of the paper as data, in two variants.
+"""The settings of the four agents, in three variants.
 
-``paper`` is what the text and its tables say; ``released`` is what the authors' published
-code does, which differs in ways that change results. ``docs/deviations.md`` lists each
+``recommended``, the default, is what learns best here; ``docs/going_deeper.md`` derives it and says on
+which seeds it was chosen. ``paper`` is what the paper's text and tables say; ``released`` is what the authors'
+published code does, which differs in ways that change results. ``docs/reference/deviations.md`` lists each
 difference with its measured effect.
 """
 
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, NamedTuple
 
 from langevin_dqn.config import AgentConfig
 from langevin_dqn.errors import unknown
@@ -48,20 +50,138 @@ RELEASED: dict[str, dict[str, Any]] = {
     },
 }
 
+#: What all recommended agents have in common.
+_RECOMMENDED_COMMON: dict[str, Any] = {
+    "learning_rate": 1e-3,
+    "discount": 0.9995,
+    "recent_fraction": 0.5,
+    "recent_window": 1000,
+    "buffer_size": 1_000_000,
+    "value_scaling": "grow",
+}
+
+#: A prior of a stated size, enough members that every action is preferred by one of them, and one minibatch for all,
+#: with which an update in a deep sea costs about half as much.
+_RECOMMENDED_ENSEMBLE: dict[str, Any] = _RECOMMENDED_COMMON | {
+    "members": 16,
+    "prior_std": 0.25,
+    "shared_minibatch": True,
+}
+
+RECOMMENDED: dict[str, dict[str, Any]] = {
+    "dqn": _RECOMMENDED_COMMON | {"epsilon": 0.05},
+    "langevin_dqn": _RECOMMENDED_COMMON
+    | {
+        "noise_variance": 1e-6,
+        "prior_std": 0.5,
+        "prior_lifetime": 300.0,
+        "prior_lifetime_growth": 0.1,
+        "updates_per_step": 5,
+    },
+    "boot_dqn": _RECOMMENDED_ENSEMBLE | {"insertion_probability": 0.5, "insertion": "mask"},
+    "ensemble_langevin_dqn": _RECOMMENDED_ENSEMBLE | {"noise_variance": 1e-4},
+}
+
+
+class Family(NamedTuple):
+    """Environments that ask for other settings of the recommended presets.
+
+    Attributes:
+        ids: how the ids of its environments begin.
+        common: what all agents change.
+        agents: what some change beside that.
+    """
+
+    ids: tuple[str, ...]
+    common: dict[str, Any]
+    agents: dict[str, dict[str, Any]]
+
+
+_WITHIN_EPISODES: dict[str, Any] = {
+    "discount": 0.99,
+    "update_timing": "within",
+    "target_period": 20,
+    "updates_per_step": 1,
+}
+_NO_PRIOR: dict[str, Any] = {"prior_std": 0.0, "prior_lifetime": 0.0, "prior_lifetime_growth": 0.0}
+
+#: By name; the first that fits an environment's id counts. The settings were chosen on CartPole, Acrobot, MountainCar
+#: and FrozenLake, with seeds 101 and 102.
+FAMILIES: dict[str, Family] = {
+    # Few states and one reward at the end: a prior helps to find it.
+    "toy text": Family(
+        ids=("gym:FrozenLake", "gym:CliffWalking", "gym:Taxi"),
+        common=_WITHIN_EPISODES,
+        agents={
+            "langevin_dqn": _NO_PRIOR | {"noise_variance": 1e-4},
+            "boot_dqn": {"prior_std": 0.02, "members": 8},
+            "ensemble_langevin_dqn": {"prior_std": 0.02, "members": 8},
+        },
+    ),
+    # Long episodes with a reward at every step: learn while acting, discount, and copy the target less often. A prior
+    # of the size of a whole return would hide the differences between actions.
+    "control": Family(
+        ids=("gym:", "gymnax:", "xminigrid:", "dm:"),
+        common=_WITHIN_EPISODES,
+        agents={
+            "langevin_dqn": _NO_PRIOR | {"noise_variance": 1e-5},
+            "boot_dqn": {"prior_std": 0.005, "members": 8},
+            "ensemble_langevin_dqn": {"prior_std": 0.005, "members": 8, "noise_variance": 1e-5},
+        },
+    ),
+}
+
 AGENTS = tuple(TABLES)
-PRESETS = ("paper", "released")
+PRESETS = ("recommended", "paper", "released")
+DEFAULT_PRESET = "recommended"
+
+#: What a run's agent is called where it was given as a configuration, which its changes then hold.
+CUSTOM = "custom"
 
 
-def preset(agent: str, variant: str = "paper", **changes: Any) -> AgentConfig:
+def family_of(env: str | None) -> str | None:
+    """The family that an environment's id belongs to, or None.
+
+    Examples:
+        >>> family_of("gym:CartPole-v1"), family_of("deep_sea:depth=10")
+        ('control', None)
+    """
+    return next((name for name, family in FAMILIES.items() if env is not None and env.startswith(family.ids)), None)
+
+
+def preset(agent: str, variant: str = DEFAULT_PRESET, *, env: str | None = None, **changes: Any) -> AgentConfig:
     """The configuration of ``agent`` in one variant, with any field changed by name.
 
-    Example:
-        >>> preset("ensemble_langevin_dqn", members=7).noise_variance
-        0.0001
+    Args:
+        agent: its name.
+        variant: ``recommended``, ``paper`` or ``released``.
+        env: the id of the environment; ``recommended`` depends on its family (`FAMILIES`).
+        **changes: fields and their values.
+
+    Examples:
+        >>> preset("ensemble_langevin_dqn", "paper", members=7).prior_scale
+        3.0
     """
     if agent not in TABLES:
         raise unknown("agent", agent, AGENTS)
     if variant not in PRESETS:
         raise unknown("preset", variant, PRESETS)
-    fields = TABLES[agent] | (RELEASED[agent] if variant == "released" else {})
+    fields = {
+        "recommended": RECOMMENDED[agent],
+        "paper": TABLES[agent],
+        "released": TABLES[agent] | RELEASED[agent],
+    }[variant]
+    family = family_of(env) if variant == "recommended" else None
+    if family is not None:
+        fields = fields | FAMILIES[family].common | FAMILIES[family].agents.get(agent, {})
     return AgentConfig().replace(**fields).replace(**changes)
+
+
+def configured(agent: str) -> bool:
+    """True if an ``AgentConfig`` says all about the agent of that name in a run."""
+    return agent in AGENTS or agent == CUSTOM
+
+
+def configuration(agent: str, variant: str, changes: Mapping[str, Any], env: str) -> AgentConfig:
+    """The configuration of a run's agent, which is ``configured``."""
+    return AgentConfig().replace(**changes) if agent == CUSTOM else preset(agent, variant, env=env, **changes)

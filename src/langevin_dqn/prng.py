@@ -4,19 +4,19 @@ A Langevin step needs one normal per parameter per update. JAX's default generat
 (threefry, then ``erf_inv``) costs more than the forward and backward pass of the small
 networks used here, so the noise has a generator of its own:
 
-* **bits**: element :math:`i` of the stream of key :math:`(k_0, k_1)` is
-  :math:`F_C(A i + B)`: an odd multiplier :math:`A` and an offset :math:`B` made of the
-  key, then rounds :math:`F` of xor-shift and multiply with a third word :math:`C`, a hash
+* **bits**: element $i$ of the stream of key $(k_0, k_1)$ is
+  $F_C(A i + B)$: an odd multiplier $A$ and an offset $B$ made of the
+  key, then rounds $F$ of xor-shift and multiply with a third word $C$, a hash
   of the whole key, entering half-way. Affine maps are pairwise independent, so two keys
-  meet as often as two random sequences do; :math:`C` sees to it that they do not run on
+  meet as often as two random sequences do; $C$ sees to it that they do not run on
   together. There is no state: any element of any stream can be computed by itself.
-* **normals**: :math:`z = \pm\sqrt2\,\mathrm{erf}^{-1}(x)` with 23 bits for
-  :math:`x \in (0, 1)` and one for the sign. With :math:`w = -\log(1 - x^2)`, the ratio
-  :math:`z / x` is a smooth function of :math:`\sqrt w`; a polynomial gives it to a
+* **normals**: $z = \pm\sqrt2\,\mathrm{erf}^{-1}(x)$ with 23 bits for
+  $x \in (0, 1)$ and one for the sign. With $w = -\log(1 - x^2)$, the ratio
+  $z / x$ is a smooth function of $\sqrt w$; a polynomial gives it to a
   relative error of 5e-6, and a second one the logarithm.
 
 The 64-bit key changes with every update, member and seed; it comes from JAX's own
-threefry (``split`` and ``fold_in``). ``docs/noise.md`` has the batteries it passed.
+threefry (``split`` and ``fold_in``). ``docs/notes/noise.md`` has the batteries it passed.
 """
 
 import math

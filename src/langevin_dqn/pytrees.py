@@ -1,13 +1,13 @@
 """Frozen dataclasses as pytrees, and programs that never mix two classes up.
 
 An agent, an environment and their parts are frozen dataclasses. Arrays and numbers that may change
-without compiling again are leaves; what decides shapes is static (:func:`static`).
+without compiling again are leaves; what decides shapes is static (``static``).
 
 JAX (0.10) takes two classes registered with ``jax.tree_util.register_dataclass`` for the same
 structure where their fields are alike, and then, when parts of their hashes happen to be equal, runs
 one with the program of the other (``tools/alike_dataclasses.py`` shows it). Two things prevent that
-here. :func:`pytree` registers a class such that it is part of the structure. And the training loops
-compile through :class:`Program`, which keeps the programs of different classes apart, so that a
+here. ``pytree`` registers a class such that it is part of the structure. And the training loops
+compile through ``Program``, which keeps the programs of different classes apart, so that a
 user's class may be registered in any way.
 """
 

@@ -1,8 +1,8 @@
 r"""The Langevin optimizers for PyTorch: ``pip install 'langevin-dqn[torch]'``.
 
-The same updates as :mod:`langevin_dqn.optimizers.langevin`, as subclasses of
+The same updates as ``langevin_dqn.optimizers.langevin``, as subclasses of
 ``torch.optim.Optimizer``. ``loss`` is the *mean* over a minibatch, plus
-:math:`\sigma_w^2\psi(\theta)/|D|` where there is a regulariser, and the size of the data
+$\sigma_w^2\psi(\theta)/|D|$ where there is a regulariser, and the size of the data
 set goes to ``step``, because a replay buffer grows: ``optimizer.step(num_data=len(buffer))``.
 
 As everywhere in torch, a parameter whose ``grad`` is None stays where it is. One whose
@@ -26,9 +26,22 @@ from langevin_dqn.optimizers.noise_scale import step_noise_variance
 class _Langevin(torch.optim.Optimizer):
     """What both share: the loop over parameters, and where the noise comes from."""
 
-    def __init__(self, params: Iterable[Any], defaults: dict[str, Any], generator: torch.Generator | None):
-        super().__init__(params, defaults)
+    def __init__(
+        self,
+        params: Iterable[Any],
+        defaults: dict[str, Any],
+        maximize: bool,
+        foreach: bool,
+        generator: torch.Generator | None,
+    ):
+        super().__init__(params, defaults | {"maximize": maximize, "foreach": foreach})
         self._generator = generator
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        super().__setstate__(state)
+        for group in self.param_groups:  # a state_dict from before has neither
+            group.setdefault("maximize", False)
+            group.setdefault("foreach", False)
 
     def add_param_group(self, param_group: dict[str, Any]) -> None:
         """Add parameters with settings of their own, as in ``torch.optim.Optimizer``."""
@@ -48,48 +61,64 @@ class _Langevin(torch.optim.Optimizer):
 
         Args:
             closure: computes the loss and its gradients anew; its loss is returned.
-            num_data: :math:`|D|`, the number of data that the mean loss is about.
+            num_data: $|D|$, the number of data that the mean loss is about.
         """
-        if not num_data > 0:
-            raise UserError(f"num_data={num_data} must be positive", "pass the size of the data set or buffer")
+        if not num_data >= 1:
+            raise UserError(f"num_data={num_data} must be at least 1", "pass the size of the data set or replay buffer")
         loss = None
         if closure is not None:
             with torch.enable_grad():
                 loss = closure()
         for group in self.param_groups:
-            for parameter in group["params"]:
-                if parameter.grad is None:
-                    continue
-                if parameter.grad.is_sparse:
-                    raise UserError(
-                        "sparse gradients are not supported: rows that were not read need noise too", "use sparse=False"
-                    )
-                parameter.add_(self._move(parameter.grad, self.state[parameter], group, num_data))
+            parameters = [parameter for parameter in group["params"] if parameter.grad is not None]
+            gradients = [parameter.grad for parameter in parameters]
+            if any(gradient.is_sparse for gradient in gradients):
+                raise UserError(
+                    "sparse gradients are not supported: rows that were not read need noise too", "use sparse=False"
+                )
+            if group["maximize"]:
+                gradients = [-gradient for gradient in gradients]
+            states = [self.state[parameter] for parameter in parameters]
+            for own, slopes, kept in _batches(group["foreach"], parameters, gradients, states):
+                torch._foreach_add_(own, self._moves(slopes, kept, group, num_data))
         return loss
 
-    def _move(
-        self, gradient: torch.Tensor, state: dict[str, Any], group: dict[str, Any], num_data: float
-    ) -> torch.Tensor:
+    def _moves(
+        self, gradients: list[torch.Tensor], states: list[dict[str, Any]], group: dict[str, Any], num_data: float
+    ) -> list[torch.Tensor]:
+        """The step of each parameter."""
         raise NotImplementedError
 
-    def _normal_like(self, tensor: torch.Tensor) -> torch.Tensor:
-        return torch.empty_like(tensor).normal_(generator=self._generator)
+    def _normal_like(self, tensors: Iterable[torch.Tensor]) -> list[torch.Tensor]:
+        return [torch.empty_like(tensor).normal_(generator=self._generator) for tensor in tensors]
+
+
+def _batches(
+    together: bool, parameters: list[Any], gradients: list[Any], states: list[Any]
+) -> list[tuple[list[Any], list[Any], list[Any]]]:
+    """All parameters at once, or one after the other, which takes less memory."""
+    if together and parameters:
+        return [(parameters, gradients, states)]
+    return [([one], [slope], [kept]) for one, slope, kept in zip(parameters, gradients, states, strict=True)]
 
 
 class LangevinSGD(_Langevin):
-    r"""Langevin SGD, eq. (5) of the paper: see :func:`langevin_dqn.langevin_sgd`.
+    r"""Langevin SGD, equation (5) of the paper: see ``langevin_dqn.langevin_sgd``.
 
-    .. math::
-        \Delta\theta_k = -\alpha \hat g_k + \sqrt{\frac{2\alpha\sigma_w^2}{|D|}}\, z_k
+    $$
+    \Delta\theta_k = -\alpha \hat g_k + \sqrt{\frac{2\alpha\sigma_w^2}{|D|}}\, z_k
+    $$
 
     Args:
         params: parameters, or groups of them; ``lr`` and ``noise_variance`` may differ by group.
-        lr: :math:`\alpha`.
-        noise_variance: :math:`\sigma_w^2`; 0 gives plain SGD.
+        lr: $\alpha$.
+        noise_variance: $\sigma_w^2$; 0 gives plain SGD.
+        maximize: go up the gradient.
+        foreach: update all parameters together, which is faster on an accelerator and takes more memory.
         generator: where the noise comes from, on the parameters' device; by default torch's own. Its state is not in
             ``state_dict()``.
 
-    Example:
+    Examples:
         >>> import torch
         >>> from langevin_dqn.torch import LangevinSGD
         >>> theta = torch.nn.Parameter(torch.zeros(3))
@@ -99,42 +128,52 @@ class LangevinSGD(_Langevin):
     """
 
     def __init__(
-        self, params: Iterable[Any], lr: float, noise_variance: float, *, generator: torch.Generator | None = None
+        self,
+        params: Iterable[Any],
+        lr: float,
+        noise_variance: float,
+        *,
+        maximize: bool = False,
+        foreach: bool = False,
+        generator: torch.Generator | None = None,
     ):
-        super().__init__(params, {"lr": lr, "noise_variance": noise_variance}, generator)
+        super().__init__(params, {"lr": lr, "noise_variance": noise_variance}, maximize, foreach, generator)
 
-    def _move(self, gradient, state, group, num_data):
-        del state
-        move = -group["lr"] * gradient
+    def _moves(self, gradients, states, group, num_data):
+        del states
+        moves = torch._foreach_mul(gradients, -group["lr"])
         if group["noise_variance"] > 0:
             std = math.sqrt(step_noise_variance(group["lr"], group["noise_variance"], num_data))
-            move.add_(self._normal_like(gradient), alpha=std)
-        return move
+            torch._foreach_add_(moves, self._normal_like(gradients), alpha=std)
+        return moves
 
 
 class LangevinAdam(_Langevin):
-    r"""Langevin SGD preconditioned by Adam's moments, alg4: see :func:`langevin_dqn.langevin_adam`.
+    r"""Langevin SGD preconditioned by Adam's moments, Algorithm 4: see ``langevin_dqn.langevin_adam``.
 
-    .. math::
-        \theta_k = \theta_{k-1} - \alpha_k \frac{m_k}{\sqrt{v_k}+\epsilon}
-            + \sqrt{\frac{2\alpha_k\,\sigma_w^2}{|D|\,(\sqrt{v_k}+\epsilon)}}\; z,
-        \qquad \alpha_k = \alpha \sqrt{1-\beta_2^k} / (1-\beta_1^k)
+    $$
+    \theta_k = \theta_{k-1} - \alpha_k \frac{m_k}{\sqrt{v_k}+\epsilon}
+        + \sqrt{\frac{2\alpha_k\,\sigma_w^2}{|D|\,(\sqrt{v_k}+\epsilon)}}\; z,
+    \qquad \alpha_k = \alpha \sqrt{1-\beta_2^k} / (1-\beta_1^k)
+    $$
 
-    ``torch.optim.Adam`` adds :math:`\epsilon` to the root of the bias-corrected moment, alg4 to that of the raw one.
+    ``torch.optim.Adam`` adds $\epsilon$ to the root of the bias-corrected moment, Algorithm 4 to that of the raw one.
 
     Args:
         params: parameters, or groups of them; every setting may differ by group.
-        lr: :math:`\alpha`.
-        noise_variance: :math:`\sigma_w^2`; 0 gives Adam in alg4's form.
-        betas: :math:`\beta_1` and :math:`\beta_2`.
-        eps: :math:`\epsilon`. It sets how far a parameter without gradient fluctuates.
+        lr: $\alpha$.
+        noise_variance: $\sigma_w^2$; 0 gives Adam in Algorithm 4's form.
+        betas: $\beta_1$ and $\beta_2$.
+        eps: $\epsilon$. It sets how far a parameter without gradient fluctuates.
         bias_correction: take the drift from bias-corrected moments, as the authors' code and ``torch.optim.Adam`` do;
             the noise keeps the raw ones.
         debiased_drift: the old name of ``bias_correction``.
+        maximize: go up the gradient.
+        foreach: update all parameters together, which is faster on an accelerator and takes more memory.
         generator: where the noise comes from, on the parameters' device; by default torch's own. Its state is not in
             ``state_dict()``.
 
-    Example:
+    Examples:
         >>> import torch
         >>> from langevin_dqn.torch import LangevinAdam
         >>> network = torch.nn.Linear(4, 2)
@@ -153,6 +192,8 @@ class LangevinAdam(_Langevin):
         *,
         bias_correction: bool = False,
         debiased_drift: bool | None = None,
+        maximize: bool = False,
+        foreach: bool = False,
         generator: torch.Generator | None = None,
     ):
         if debiased_drift is not None:
@@ -165,29 +206,41 @@ class LangevinAdam(_Langevin):
             "eps": eps,
             "bias_correction": bias_correction,
         }
-        super().__init__(params, defaults, generator)
+        super().__init__(params, defaults, maximize, foreach, generator)
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         super().__setstate__(state)
         for group in self.param_groups:  # a state_dict from before has the old name
             group.setdefault("bias_correction", group.pop("debiased_drift", False))
 
-    def _move(self, gradient, state, group, num_data):
+    def _moves(self, gradients, states, group, num_data):
         (b1, b2), eps, lr = group["betas"], group["eps"], group["lr"]
-        if not state:
-            state.update(step=0, m=torch.zeros_like(gradient), v=torch.zeros_like(gradient))
-        state["step"] += 1
-        m, v = state["m"], state["v"]
-        m.mul_(b1).add_(gradient, alpha=1 - b1)
-        v.mul_(b2).addcmul_(gradient, gradient, value=1 - b2)
-        correction_1, correction_2 = 1 - b1 ** state["step"], 1 - b2 ** state["step"]
-        alpha_k = lr * math.sqrt(correction_2) / correction_1
-        scale = v.sqrt().add_(eps)
+        for gradient, state in zip(gradients, states, strict=True):
+            if not state:
+                state.update(step=0, m=torch.zeros_like(gradient), v=torch.zeros_like(gradient))
+            state["step"] += 1
+        m, v = [state["m"] for state in states], [state["v"] for state in states]
+        torch._foreach_mul_(m, b1)
+        torch._foreach_add_(m, gradients, alpha=1 - b1)
+        torch._foreach_mul_(v, b2)
+        torch._foreach_addcmul_(v, gradients, gradients, value=1 - b2)
+        corrections_1 = [1 - b1 ** state["step"] for state in states]
+        corrections_2 = [1 - b2 ** state["step"] for state in states]
+        alphas = [lr * math.sqrt(two) / one for one, two in zip(corrections_1, corrections_2, strict=True)]
+        scales = torch._foreach_sqrt(v)
+        torch._foreach_add_(scales, eps)
         if group["bias_correction"]:
-            move = (m / (v / correction_2).sqrt_().add_(eps)).mul_(-lr / correction_1)
+            roots = torch._foreach_div(v, corrections_2)
+            torch._foreach_sqrt_(roots)
+            torch._foreach_add_(roots, eps)
+            moves = torch._foreach_div(m, roots)
+            torch._foreach_mul_(moves, [-lr / one for one in corrections_1])
         else:
-            move = (m / scale).mul_(-alpha_k)
+            moves = torch._foreach_div(m, scales)
+            torch._foreach_mul_(moves, [-alpha for alpha in alphas])
         if group["noise_variance"] > 0:
-            variance = step_noise_variance(alpha_k, group["noise_variance"], num_data)
-            move.addcmul_(self._normal_like(gradient), (variance / scale).sqrt_())
-        return move
+            variances = [step_noise_variance(alpha, group["noise_variance"], num_data) for alpha in alphas]
+            for scale, variance in zip(scales, variances, strict=True):
+                scale.reciprocal_().mul_(variance).sqrt_()
+            torch._foreach_addcmul_(moves, self._normal_like(gradients), scales)
+        return moves

@@ -33,12 +33,12 @@ class Contrary(ValueAgent):
 
 
 def contrary(**changes):
-    plain = langevin_dqn.make_agent(preset("dqn", **SMALL | changes))
+    plain = langevin_dqn.make_agent(preset("dqn", "paper", **SMALL | changes))
     return Contrary(**{f.name: getattr(plain, f.name) for f in dataclasses.fields(plain)})
 
 
 def plain_config(**changes):
-    return preset("dqn", **SMALL | changes)
+    return preset("dqn", "paper", **SMALL | changes)
 
 
 @pytest.fixture
@@ -85,7 +85,7 @@ def test_a_factory_may_return_a_configuration(tmp_path, monkeypatch):
 
 
 def test_changed_numbers_are_described():
-    agent = langevin_dqn.make_agent(preset("langevin_dqn", **SMALL))
+    agent = langevin_dqn.make_agent(preset("langevin_dqn", "paper", **SMALL))
     assert agent.with_numbers(noise_variance=9.0).describe()["config"]["noise_variance"] == 9
     assert agent.with_numbers(noise_variance=jnp.float32(0.5)).settings.noise_variance == 0.5
     released = langevin_dqn.make_agent(preset("ensemble_langevin_dqn", "released", members=4, **SMALL))
@@ -107,7 +107,7 @@ def test_an_independent_target_shares_the_moving_prior():
 def test_runs_with_a_moving_prior_have_keys_of_their_own():
     """They differ from those of version 0.1."""
     assert preset("ensemble_langevin_dqn", "released").identity()["prior_noise_revision"] == 2
-    assert "prior_noise_revision" not in preset("ensemble_langevin_dqn").identity()
+    assert "prior_noise_revision" not in preset("ensemble_langevin_dqn", "paper").identity()
 
 
 @dataclasses.dataclass(frozen=True)
@@ -193,7 +193,7 @@ def test_a_network_is_described_without_addresses():
 
 def test_a_damaged_file_is_one_line(tmp_path):
     """Single bytes of a saved agent changed: whatever the decoder raises becomes a UserError, or it loads."""
-    result = langevin_dqn.train("dqn", "probe_action", episodes=1, keep_agent=True, **SMALL)
+    result = langevin_dqn.train("dqn", "probe_action", preset="paper", episodes=1, keep_agent=True, **SMALL)
     file = langevin_dqn.save_agent(result, tmp_path / "agent.npz")
     whole = file.read_bytes()
     random, refused = np.random.default_rng(0), 0
@@ -212,4 +212,4 @@ def test_a_damaged_file_is_one_line(tmp_path):
 def test_whole_numbers_have_a_largest(field):
     for value in (2**40, 10**400):
         with pytest.raises(UserError, match="out of range"):
-            preset("dqn", **{field: value})
+            preset("dqn", "paper", **{field: value})

@@ -85,7 +85,7 @@ def worst_return(q, probe):
 def test_values(agent, probe):
     """Every member is within 0.1 of the true value of every state it has met."""
     q = values(agent, probe)
-    assert q.shape == (2, preset(agent).members, 1)
+    assert q.shape == (2, preset(agent, "paper").members, 1)
     assert value_error(q, probe) < 0.1
 
 
@@ -94,7 +94,7 @@ def test_values(agent, probe):
 def test_choices(agent, probe):
     """Every member's greedy action earns 1 in every state."""
     q = values(agent, probe)
-    assert q.shape == (2, preset(agent).members, 2)
+    assert q.shape == (2, preset(agent, "paper").members, 2)
     assert worst_return(q, probe) == 1
 
 

@@ -18,7 +18,7 @@ def resolve(agent, **options):
 
 def test_a_presets_name():
     found = resolve("boot_dqn", changes={"members": 3})
-    assert (found.name, found.preset, found.config.members) == ("boot_dqn", "paper", 3)
+    assert (found.name, found.preset, found.config.members) == ("boot_dqn", "recommended", 3)
     assert found.agent.config.members == 3
 
 
@@ -104,6 +104,6 @@ def test_noise_per_depth_needs_a_depth():
     with pytest.raises(UserError, match="needs an environment with a depth"):
         resolve("langevin_dqn", changes={"noise_per_depth": True})
     sea = langevin_dqn.make_env("deep_sea:depth=7")
-    found = resolve_agent("langevin_dqn", sea, changes={"noise_per_depth": True, "noise_variance": 0.5})
+    found = resolve_agent("langevin_dqn", sea, preset="paper", changes={"noise_per_depth": True, "noise_variance": 0.5})
     assert float(found.agent.numbers["noise_variance"]) == pytest.approx(3.5)
     assert found.config.noise_variance == 0.5

@@ -148,7 +148,7 @@ def test_a_moving_prior_is_in_the_goal_and_takes_no_gradient():
 
     The target's prior differs from the one that learns, as it does once that has moved.
     """
-    config = preset("ensemble_langevin_dqn", hidden=(5, 4), batch_size=8, members=2).replace(
+    config = preset("ensemble_langevin_dqn", "paper", hidden=(5, 4), batch_size=8, members=2).replace(
         prior_noise=True, noise_variance=1e-30, adam_eps=1.0, learning_rate=0.5, prior_scale=2.0, discount=0.9,
         regularizer=5.0, regularizer_form="mean",
     )  # fmt: skip

@@ -6,9 +6,11 @@ Statistical tests use fixed keys; each docstring gives its level.
 import jax
 import jax.numpy as jnp
 import numpy as np
+import pytest
 from scipy import stats
-from small_agents import SPACE, begin, fill, key, keys, quick_jit, repeated, small
+from small_agents import PICTURES, SPACE, begin, fill, key, keys, quick_jit, repeated, small
 
+from langevin_dqn import UserError, machine
 from langevin_dqn.agents import Step
 from langevin_dqn.agents.replay import Layout, Transition
 
@@ -100,3 +102,49 @@ def test_extras_are_any_tree_and_go_with_their_member():
     np.testing.assert_array_equal(batch.extras["tag"], 10 * number + member[:, None])
     np.testing.assert_array_equal(batch.extras["pair"][..., 0], number)
     np.testing.assert_array_equal(batch.extras["pair"][..., 1], np.broadcast_to(member[:, None], number.shape))
+
+
+def numbered_replay(count, capacity, members=1, separate=False):
+    layout = Layout(members, separate)
+    replay = layout.init(SPACE, {}, capacity)
+    for number in range(count):
+        transition = Transition(jnp.int32(0), jnp.int32(0), jnp.float32(number), jnp.int32(0), 1.0, {})
+        replay = layout.add(key(0), replay, transition, jnp.ones(layout.buffers, bool), random_out=False)
+    return layout, replay
+
+
+def test_recent_samples_are_the_last_added_and_the_rest_from_all():
+    """40 added to 32 places: the ring has wrapped. A window of 5; chi-square, level 1e-4 for both parts."""
+    layout, replay = numbered_replay(40, 32, members=2)
+    batch = layout.sample(key(1), replay, 4000, shared=False, recent=(2000, jnp.int32(5)))
+    drawn = np.asarray(batch.reward).astype(int)
+    recent, rest = drawn[:, :2000], drawn[:, 2000:]
+    assert set(recent.ravel()) == set(range(35, 40))
+    assert set(rest.ravel()) == set(range(8, 40))
+    assert stats.chisquare(np.bincount(recent.ravel())[35:]).pvalue > 1e-4
+    assert stats.chisquare(np.bincount(rest.ravel())[8:]).pvalue > 1e-4
+    assert not np.array_equal(*drawn), "members draw their own"
+
+
+def test_recent_samples_of_a_buffer_shorter_than_the_window_are_from_all_of_it():
+    layout, replay = numbered_replay(3, 32, members=2, separate=True)
+    batch = layout.sample(key(1), replay, 100, shared=True, recent=(100, jnp.int32(20)))
+    assert set(np.asarray(batch.reward).ravel().astype(int)) == {0, 1, 2}
+
+
+def test_an_agent_draws_its_share_of_recent_transitions():
+    agent = small("dqn", recent_fraction=0.25, recent_window=2)
+    state = fill(agent, begin(agent), 0, numbered(20))
+    drawn = np.concatenate(
+        [np.asarray(agent.problem.minibatches(key(k), state.replay)[0].reward[0]) for k in range(20)]
+    ).reshape(20, 8)
+    assert set(drawn[:, :2].ravel()) == {18, 19}
+    assert drawn[:, 2:].min() < 5
+
+
+def test_a_buffer_larger_than_the_memory_is_refused(monkeypatch):
+    monkeypatch.setattr(machine, "memory", lambda: 10_000_000)
+    agent = small("ensemble_langevin_dqn", "recommended", members=2)
+    with pytest.raises(UserError, match=r"1,000,000 transitions takes [\d.]+ GB, this machine has 0.0") as error:
+        agent.init(key(0), PICTURES, 3, 2_000_000)
+    assert agent.init(key(0), PICTURES, 3, int(error.value.hint.split("=")[1].split(",")[0])).replay is not None

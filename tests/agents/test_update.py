@@ -42,7 +42,7 @@ CASES = {
 @pytest.fixture(scope="module", params=[pytest.param("dqn", marks=pytest.mark.slow), "boot_dqn"])
 def one_update(request):
     """Many single updates from one state, each with its own minibatch of two transitions."""
-    config = preset(request.param, hidden=(5, 4), batch_size=8, adam_eps=1.0, learning_rate=0.5).replace(
+    config = preset(request.param, "paper", hidden=(5, 4), batch_size=8, adam_eps=1.0, learning_rate=0.5).replace(
         **CASES[request.param]
     )
     agent = make_agent(config)
@@ -101,7 +101,7 @@ def test_members_draw_their_own_minibatches(one_update):
 @pytest.fixture(scope="module")
 def noisy_updates():
     """4,000 first updates of two members with unlike buffers, each buffer holding one transition many times."""
-    config = preset("ensemble_langevin_dqn", hidden=(5, 4), batch_size=8, members=2).replace(
+    config = preset("ensemble_langevin_dqn", "paper", hidden=(5, 4), batch_size=8, members=2).replace(
         noise_variance=0.5,
         regularizer=40.0,
         adam_eps=1.0,

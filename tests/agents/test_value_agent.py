@@ -170,7 +170,7 @@ def trained():
 
     def run(seed, **changes):
         return langevin_dqn.train(
-            "ensemble_langevin_dqn", "deep_sea:depth=4", seed=seed, episodes=100, members=5, **changes
+            "ensemble_langevin_dqn", "deep_sea:depth=4", preset="paper", seed=seed, episodes=100, members=5, **changes
         )
 
     return run

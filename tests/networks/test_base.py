@@ -32,7 +32,7 @@ def test_two_methods_are_a_network():
     assert draw_index(Linear(), jax.random.key(0)) is None
     assert not has_index(Linear())
     assert not has_rows(Linear())
-    agent = langevin_dqn.make_agent(langevin_dqn.preset("dqn"), Linear(0.5), SPACE)
+    agent = langevin_dqn.make_agent(langevin_dqn.preset("dqn", "paper"), Linear(0.5), SPACE)
     state = agent.init(jax.random.key(0), SPACE, 2, 10)
     assert state.index is None
     np.testing.assert_allclose(agent.values(state, jnp.int32(3)), 0.5 * state.learner.params[0, 3], rtol=1e-6)
@@ -42,7 +42,14 @@ def test_two_methods_are_a_network():
 def test_a_network_without_an_index_trains(quick_compilation):
     """Every transition is (0, action, ±1), so a table learns Q(0, ·) = (-1, 1)."""
     result = langevin_dqn.train(
-        "dqn", "probe_action", network=Linear(), episodes=150, epsilon=1.0, learning_rate=0.05, keep_agent=True
+        "dqn",
+        "probe_action",
+        preset="paper",
+        network=Linear(),
+        episodes=150,
+        epsilon=1.0,
+        learning_rate=0.05,
+        keep_agent=True,
     )
     np.testing.assert_allclose(sorted(np.asarray(result.trained.state.learner.params)[0, 0]), [-1, 1], atol=0.1)
 
@@ -65,7 +72,7 @@ def test_an_index_is_drawn_per_episode_and_member():
     """It stays within an episode, changes with the next, and differs between members."""
     assert has_index(Indexed())
     check_network(Indexed(), SPACE, 2)
-    config = langevin_dqn.preset("ensemble_langevin_dqn", members=2, prior_scale=0.0)
+    config = langevin_dqn.preset("ensemble_langevin_dqn", "paper", members=2, prior_scale=0.0)
     agent = langevin_dqn.make_agent(config, Indexed(), SPACE)
     state = agent.init(jax.random.key(0), SPACE, 2, 10)
     first, second = (agent.begin_episode(jax.random.key(k), state) for k in (1, 2))
@@ -79,8 +86,8 @@ def test_an_index_is_drawn_per_episode_and_member():
 def test_a_network_with_an_index_trains(quick_compilation):
     """With the index as noise on the values, the table learns the mean reward of each action."""
     result = langevin_dqn.train(
-        "dqn", "probe_action", network=Indexed(), episodes=200, epsilon=1.0, learning_rate=0.02, batch_size=64,
-        keep_agent=True,
+        "dqn", "probe_action", preset="paper", network=Indexed(), episodes=200, epsilon=1.0, learning_rate=0.02,
+        batch_size=64, keep_agent=True,
     )  # fmt: skip
     table = np.asarray(result.trained.state.learner.params)[0, 0]
     assert table.max() - table.min() > 1
@@ -88,7 +95,7 @@ def test_a_network_with_an_index_trains(quick_compilation):
 
 def test_an_index_and_a_prior_do_not_go_together():
     with pytest.raises(UserError, match="prior_scale needs a network without an index"):
-        langevin_dqn.make_agent(langevin_dqn.preset("boot_dqn"), Indexed(), SPACE)
+        langevin_dqn.make_agent(langevin_dqn.preset("boot_dqn", "paper"), Indexed(), SPACE)
 
 
 class Half:
@@ -150,7 +157,7 @@ def test_what_is_no_network(network, message):
 
 def test_training_refuses_it_before_anything_runs():
     with pytest.raises(UserError, match=r"values of shape \(4,\), not \(2,\)"):
-        langevin_dqn.train("dqn", "probe_action", network=Wide(), episodes=1)
+        langevin_dqn.train("dqn", "probe_action", preset="paper", network=Wide(), episodes=1)
 
 
 def test_what_defines_a_network():

@@ -3,7 +3,7 @@
 Before an episode an agent draws what to act on; then it acts, remembers and learns. The training
 loops, recording, evaluation and saved files know nothing else about it. An agent is a frozen
 dataclass that is a pytree: numbers are leaves, what decides shapes is static
-(:func:`langevin_dqn.pytrees.static`). Its state is any pytree of arrays, its memory of transitions
+(``langevin_dqn.pytrees.static``). Its state is any pytree of arrays, its memory of transitions
 included.
 """
 
@@ -14,6 +14,7 @@ import jax
 import jax.numpy as jnp
 
 from langevin_dqn.environments.base import Space
+from langevin_dqn.errors import UserError
 from langevin_dqn.pytrees import pytree
 
 State = TypeVar("State")
@@ -40,7 +41,7 @@ class Step(NamedTuple):
 
 
 class Agent(Protocol[State]):
-    """The methods that every agent has; :class:`BaseAgent` adds the optional ones with defaults."""
+    """The methods that every agent has; ``BaseAgent`` adds the optional ones with defaults."""
 
     @property
     def learns_within(self) -> bool:
@@ -71,7 +72,7 @@ class Agent(Protocol[State]):
         """What defines the agent, as JSON: part of results, of the key of stored runs and of saved files.
 
         It has a ``version``, which the author raises when the same settings give other results. The
-        default of :class:`BaseAgent` lists the fields and takes ``version`` from the class.
+        default of ``BaseAgent`` lists the fields and takes ``version`` from the class.
         """
         ...
 
@@ -81,12 +82,20 @@ class BaseAgent:
 
     learns_within: Any = False
 
-    #: True where :meth:`values` without a key is exactly what the agent acts on, so that it may be recorded.
+    #: True where ``values`` without a key is exactly what the agent acts on, so that it may be recorded.
     values_are_exact: Any = False
+
+    #: How many random steps to make before training, for ``prepare``; static. They count as no episode.
+    random_steps: Any = 0
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
         pytree(cls)
+
+    def prepare(self, key: jax.Array, state: Any, steps: Step) -> Any:
+        """The initial state after a look at ``random_steps`` random steps, whose leaves lead with the step."""
+        del key, steps
+        return state
 
     def describe(self) -> dict[str, Any]:
         """By default: the class, its settings and its ``version``, which a subclass sets."""
@@ -95,7 +104,7 @@ class BaseAgent:
         return {"agent": type(self).__qualname__, "version": getattr(self, "version", None), **plain}
 
     def attend(self, key: jax.Array, state: Any, obs: jax.Array) -> Any:
-        """Prepare the state for acting on ``obs``; called once before each :meth:`Agent.act`."""
+        """Prepare the state for acting on ``obs``; called once before each ``Agent.act``."""
         del key, obs
         return state
 
@@ -113,6 +122,28 @@ class BaseAgent:
         del state
         return {}
 
+    def metrics(self, key: jax.Array, state: Any) -> dict[str, Any]:
+        """More numbers to watch, which take a computation: the loss of a minibatch drawn with ``key``, for instance.
+
+        It is a program of its own, run between chunks of episodes where ``train(on_metrics=…)`` asks for it. Names are
+        columns of a log: loss, td_error, gradient_norm, q_mean, q_spread, epsilon and replay_size are those of the
+        agents here.
+        """
+        del key
+        return self.statistics(state)
+
+    def with_capacity(self, state: Any, capacity: int | None) -> Any:
+        """The state as it would be in a run of at most ``capacity`` steps, or an unknown number.
+
+        A run that goes on for longer than it was planned needs it, if the shapes of the state depend on the number
+        that ``init`` was given.
+        """
+        del state, capacity
+        raise UserError(
+            f"{class_name(self)} cannot go on for another number of steps than it was planned for",
+            "go on with the episodes and steps of the first run, or give the agent with_capacity(state, capacity)",
+        )
+
     def without_memory(self, state: Any) -> Any:
         """The state without what only learning needs; enough to act on, and what a saved agent keeps."""
         return state
@@ -123,14 +154,14 @@ class BaseAgent:
         return ~jnp.array([jnp.isnan(x).any() for x in leaves], bool).any()
 
     def explain_divergence(self, state: Any) -> str:
-        """Why :meth:`is_finite` became false, in a line."""
+        """Why ``is_finite`` became false, in a line."""
         del state
         return "the agent's state has a NaN"
 
 
 @dataclasses.dataclass(frozen=True)
 class CompletedAgent(BaseAgent):
-    """An agent that has the methods of :class:`Agent`, with the defaults for the optional ones that it lacks."""
+    """An agent that has the methods of ``Agent``, with the defaults for the optional ones that it lacks."""
 
     agent: Any
 
@@ -141,6 +172,10 @@ class CompletedAgent(BaseAgent):
     @property
     def values_are_exact(self) -> bool:
         return getattr(self.agent, "values_are_exact", False)
+
+    @property
+    def random_steps(self) -> int:
+        return getattr(self.agent, "random_steps", 0)
 
     def init(self, key: jax.Array, space: Space, num_actions: int, capacity: int | None) -> Any:
         return self.agent.init(key, space, num_actions, capacity)
@@ -160,6 +195,9 @@ class CompletedAgent(BaseAgent):
     def describe(self) -> dict[str, Any]:
         return self.agent.describe()
 
+    def prepare(self, key: jax.Array, state: Any, steps: Step) -> Any:
+        return self._optional("prepare", key, state, steps)
+
     def attend(self, key: jax.Array, state: Any, obs: jax.Array) -> Any:
         return self._optional("attend", key, state, obs)
 
@@ -171,6 +209,12 @@ class CompletedAgent(BaseAgent):
 
     def statistics(self, state: Any) -> dict[str, Any]:
         return self._optional("statistics", state)
+
+    def metrics(self, key: jax.Array, state: Any) -> dict[str, Any]:
+        return self._optional("metrics", key, state)
+
+    def with_capacity(self, state: Any, capacity: int | None) -> Any:
+        return self._optional("with_capacity", state, capacity)
 
     def without_memory(self, state: Any) -> Any:
         return self._optional("without_memory", state)

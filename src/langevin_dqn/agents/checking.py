@@ -86,6 +86,7 @@ def check_fits(agent: Any, space: Space, num_actions: int) -> None:
             )
     for method in ("statistics", "without_memory", "is_finite"):
         shapes(method, state)
+    shapes("metrics", key, state)
 
 
 def _layout(tree: Any) -> Any:

@@ -4,14 +4,14 @@ Lines of alg3, in its order:
 
 | lines | what | here |
 |---|---|---|
-| 6-8 | update every member | :func:`begin`, where an agent learns between episodes |
-| 9 | draw the member that acts | :func:`begin` |
+| 6-8 | update every member | ``begin``, where an agent learns between episodes |
+| 9 | draw the member that acts | ``begin`` |
 | 11 | observe the first state | the environment's ``reset`` |
-| 13 | act | :func:`act` |
+| 13 | act | ``act`` |
 | 14 | observe reward and next state | the environment's ``step`` |
-| 15-19 | add the transition to the buffers | :func:`remember` |
+| 15-19 | add the transition to the buffers | ``remember`` |
 
-An agent that learns within episodes makes its updates at the end of :func:`remember` instead.
+An agent that learns within episodes makes its updates at the end of ``remember`` instead.
 """
 
 from typing import Any, NamedTuple
@@ -46,6 +46,22 @@ class Episode(NamedTuple):
     total: jax.Array
     steps: jax.Array
     ended: jax.Array
+
+
+def random_steps(environment: Any, key: jax.Array, count: int) -> Step:
+    """So many steps of random actions in a compiled environment, one episode after the other."""
+
+    def step(carry: tuple[Any, jax.Array], number: jax.Array) -> tuple[tuple[Any, jax.Array], Step]:
+        env_state, obs = carry
+        reset_key, act_key, env_key = jax.random.split(jax.random.fold_in(key, number), 3)
+        action = jax.random.randint(act_key, (), 0, environment.num_actions)
+        env_state, next_obs, reward, terminated, truncated = environment.step(env_key, env_state, action)
+        made = Step(obs, action, reward, next_obs, terminated, truncated)
+        again = environment.reset(reset_key)
+        ended = terminated | truncated
+        return jax.tree.map(lambda new, old: jnp.where(ended, new, old), again, (env_state, next_obs)), made
+
+    return lax.scan(step, environment.reset(jax.random.fold_in(key, count)), jnp.arange(count))[1]
 
 
 def begin(agent: Any, episode: EpisodeKeys, state: Any, last_steps: jax.Array) -> Any:

@@ -6,12 +6,13 @@ from typing import Any, NamedTuple
 from langevin_dqn import ids
 from langevin_dqn.agents.base import class_name, completed
 from langevin_dqn.agents.checking import check_agent, check_fits
-from langevin_dqn.agents.value_agent import ValueAgent, make_agent
+from langevin_dqn.agents.making import make_agent
+from langevin_dqn.agents.value_agent import ValueAgent
 from langevin_dqn.config import AgentConfig
 from langevin_dqn.environments import HostEnvironment, make_env
 from langevin_dqn.errors import UserError, unknown
 from langevin_dqn.networks.base import check_network
-from langevin_dqn.presets import AGENTS
+from langevin_dqn.presets import AGENTS, DEFAULT_PRESET
 from langevin_dqn.presets import preset as preset_config
 
 _REGISTERED: dict[str, Callable[..., Any]] = {}
@@ -23,7 +24,7 @@ class ResolvedAgent(NamedTuple):
     Attributes:
         agent: the agent, with all optional methods.
         name: the preset's name, registered name or id; the class of an agent object; ``custom`` for a configuration.
-        preset: the variant of the paper, or ``custom``.
+        preset: the variant, or ``custom``.
         config: its configuration, or what an agent of the user's own says of itself.
     """
 
@@ -38,7 +39,7 @@ def register_agent(name: str, factory: Callable[..., Any]) -> None:
 
     Args:
         name: the name; not one that is taken.
-        factory: returns an :class:`~langevin_dqn.agents.Agent` or an :class:`~langevin_dqn.AgentConfig`; its keyword
+        factory: returns an ``Agent`` or an ``AgentConfig``; its keyword
             arguments are the agent's settings. One called ``environment`` is given the environment.
     """
     if name in AGENTS or _REGISTERED.get(name, factory) is not factory:
@@ -53,31 +54,49 @@ def agent_names() -> tuple[str, ...]:
     return (*AGENTS, *_REGISTERED)
 
 
+def factory_of(name: str) -> Callable[..., Any]:
+    """What makes the agent that is registered under ``name``."""
+    return _REGISTERED[name]
+
+
 def is_own(agent: str) -> bool:
     """True for the id or the registered name of an agent of the user's own."""
     return agent.startswith("python:") or agent in _REGISTERED
 
 
 def resolve_agent(
-    agent: Any, environment: Any, *, preset: str = "paper", network: Any = None, changes: dict[str, Any] | None = None
+    agent: Any,
+    environment: Any,
+    *,
+    preset: str | None = None,
+    network: Any = None,
+    changes: dict[str, Any] | None = None,
+    env: str | None = None,
 ) -> ResolvedAgent:
     """The agent that ``train`` was asked for, checked against the environment.
 
     Args:
         agent: a preset's name, a registered name, an id, a configuration, or an agent.
         environment: what it will act in.
-        preset: the variant of the paper, for a preset's name.
+        preset: the variant, for a preset's name; ``recommended`` by default.
         network: a network or the id of one, for a value agent.
         changes: fields to change, or the settings of a factory.
+        env: the environment's id, where it has one: recommended settings depend on its family.
     """
     changes, space = changes or {}, environment.observation_space
+    if preset is not None and not (isinstance(agent, str) and (agent in AGENTS or not is_own(agent))):
+        what = agent if isinstance(agent, str) else f"an agent that is given as {class_name(agent)}"
+        raise UserError(
+            f"preset={preset} does not apply to {what}", f"leave preset out, or name an agent: {', '.join(AGENTS)}"
+        )
+    preset = preset or DEFAULT_PRESET
     network = make_network(network)
     if network is not None:
         check_network(network, space, environment.num_actions)
     name = agent if isinstance(agent, str) else "custom"
     reading = preset if isinstance(agent, str) and not is_own(agent) else "custom"
     if isinstance(agent, str):
-        agent = _by_name(agent, environment, preset, changes)
+        agent = _by_name(agent, environment, preset, changes, env)
     elif isinstance(agent, AgentConfig):
         agent = agent.replace(**changes)
     elif changes:
@@ -97,7 +116,7 @@ def resolve_agent(
     return ResolvedAgent(agent, name if name != "custom" else class_name(agent), "custom", agent.describe())
 
 
-def _by_name(name: str, environment: Any, preset: str, changes: dict[str, Any]) -> Any:
+def _by_name(name: str, environment: Any, preset: str, changes: dict[str, Any], env: str | None) -> Any:
     if name.startswith("python:"):
         return ids.call_factory(name, "agent", environment=environment, **changes)
     if name in _REGISTERED:
@@ -105,7 +124,7 @@ def _by_name(name: str, environment: Any, preset: str, changes: dict[str, Any]) 
     if name not in AGENTS:
         error = unknown("agent", name, agent_names())
         raise UserError(error.message, f"{error.hint}; one of your own is python:package.module:factory")
-    return preset_config(name, preset, **changes)
+    return preset_config(name, preset, env=env, **changes)
 
 
 def make_network(network: Any) -> Any:

@@ -1,13 +1,15 @@
 """Replay buffers on the device, one for the whole ensemble or one per member (alg3)."""
 
+import math
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
 
-from langevin_dqn import prng
+from langevin_dqn import machine, prng
 from langevin_dqn.environments.base import Space
+from langevin_dqn.errors import UserError
 from langevin_dqn.networks.base import example_observation
 
 
@@ -49,6 +51,15 @@ class Replay(NamedTuple):
     def capacity(self) -> int:
         return self.data.action.shape[1]
 
+    def with_capacity(self, capacity: int) -> "Replay":
+        """The buffers as they would be if they had been made for so many transitions, of which none was given up."""
+
+        def fit(x: jax.Array) -> jax.Array:
+            added = jnp.zeros((x.shape[0], max(capacity - x.shape[1], 0), *x.shape[2:]), x.dtype)
+            return jnp.concatenate([x[:, :capacity], added], axis=1)
+
+        return Replay(jax.tree.map(fit, self.data), self.size, self.size % capacity)
+
 
 @dataclass(frozen=True)
 class Layout:
@@ -71,6 +82,9 @@ class Layout:
         """
         obs = example_observation(space)
         sharing = self.members // self.buffers
+        leaves = jax.tree.leaves((obs, obs, extras))
+        each = 12 + sum(math.prod(x.shape) * x.dtype.itemsize for x in leaves)
+        _check_memory(self.buffers * capacity * each, capacity)
 
         def empty(shape: tuple[int, ...], dtype: Any = jnp.float32) -> jax.Array:
             return jnp.zeros((self.buffers, capacity, *shape), dtype)
@@ -119,7 +133,9 @@ class Layout:
         size = jnp.where(insert, jnp.minimum(replay.size + 1, capacity), replay.size)
         return Replay(data, size, cursor)
 
-    def sample(self, key: jax.Array, replay: Replay, batch_size: int, shared: bool) -> Transition:
+    def sample(
+        self, key: jax.Array, replay: Replay, batch_size: int, shared: bool, recent: tuple[int, jax.Array] | None = None
+    ) -> Transition:
         """Minibatches drawn uniformly with replacement: leaves lead with (members, batch).
 
         Args:
@@ -127,12 +143,38 @@ class Layout:
             replay: the buffers.
             batch_size: transitions per member.
             shared: give all members the same draw of places.
+            recent: how many of the transitions to draw from the last so many that were added, instead of from all.
         """
         members = self.members
         member = jnp.arange(members)[:, None]
         buffer, part = (member, 0 * member) if self.buffers > 1 else (0 * member, member)
         draws = prng.bits(key, (1 if shared else members, batch_size))
         size = jnp.maximum(replay.size, 1).astype(jnp.uint32)[:, None]
-        place = jnp.broadcast_to((draws % size).astype(jnp.int32), (members, batch_size))
+        place = (draws % size).astype(jnp.int32)
+        if recent is not None:
+            count, window = recent
+            back = draws[:, :count] % jnp.minimum(size, window.astype(jnp.uint32))
+            newest = (replay.cursor[:, None] - 1 - back.astype(jnp.int32)) % replay.capacity
+            rest = jnp.broadcast_to(place[:, count:], (newest.shape[0], batch_size - count))
+            place = jnp.concatenate([newest, rest], axis=1)
+        if shared and self.buffers == 1:
+            return self._read_once(replay, place[0])
+        place = jnp.broadcast_to(place, (members, batch_size))
         common = jax.tree.map(lambda x: x[buffer, place], replay.data._replace(extras=None))
         return common._replace(extras=jax.tree.map(lambda x: x[buffer, place, part], replay.data.extras))
+
+    def _read_once(self, replay: Replay, place: jax.Array) -> Transition:
+        """The same places of the only buffer for every member."""
+        found = jax.tree.map(lambda x: x[0, place], replay.data)
+        common = jax.tree.map(lambda x: jnp.broadcast_to(x, (self.members, *x.shape)), found._replace(extras=None))
+        return common._replace(extras=jax.tree.map(lambda x: jnp.swapaxes(x, 0, 1), found.extras))
+
+
+def _check_memory(needed: int, capacity: int) -> None:
+    """Refuse buffers that are larger than the machine's memory."""
+    there = machine.memory()
+    if there is not None and needed > there:
+        raise UserError(
+            f"a replay of {capacity:,} transitions takes {needed / 1e9:.1f} GB, this machine has {there / 1e9:.1f}",
+            f"set buffer_size={max(capacity * there // (2 * needed), 1)}, or less",
+        )

@@ -1,18 +1,19 @@
-r"""alg2, the update of one member, written once.
+r"""Algorithm 2, the update of one member, written once.
 
-.. math::
-    \Delta\theta = -\alpha \nabla_\theta \Big(\frac{1}{|\tilde D|}
-        \sum_{(s,a,r,s') \in \tilde D} \big(r + \gamma \max_{a'} Q_{\theta^{target}}(s', a')
-        - Q_\theta(s, a)\big)^2 + \frac{\sigma_w^2}{|D|}\psi(\theta)\Big)
-        + \sqrt{\frac{2\alpha\sigma_w^2}{|D|}}\, z
+$$
+\Delta\theta = -\alpha \nabla_\theta \Big(\frac{1}{|\tilde D|}
+    \sum_{(s,a,r,s') \in \tilde D} \big(r + \gamma \max_{a'} Q_{\theta^{target}}(s', a')
+    - Q_\theta(s, a)\big)^2 + \frac{\sigma_w^2}{|D|}\psi(\theta)\Big)
+    + \sqrt{\frac{2\alpha\sigma_w^2}{|D|}}\, z
+$$
 
-1. :meth:`Problem.minibatches` draws :math:`\tilde D` (line 1 of alg2).
-2. :meth:`Problem.goal` is the target :math:`r + \gamma \max_{a'} Q_{\theta^{target}}(s', a')`.
-3. :func:`loss_gradient` and :meth:`Problem.add_penalty` give the gradient (line 3).
-4. :meth:`Problem.step` is the Langevin step with its noise (lines 2 to 4), preconditioned as in alg4.
+1. ``Problem.minibatches`` draws $\tilde D$ (line 1 of Algorithm 2).
+2. ``Problem.goal`` is the target $r + \gamma \max_{a'} Q_{\theta^{target}}(s', a')$.
+3. ``loss_gradient`` and ``Problem.add_penalty`` give the gradient (line 3).
+4. ``Problem.step`` is the Langevin step with its noise (lines 2 to 4), preconditioned as in Algorithm 4.
 
 Two learners carry this out. ``dense`` moves all parameters at every update; ``lazy`` moves the rows of a
-lookup table only when they are read. Both are given a :class:`Problem` and know nothing of the agent.
+lookup table only when they are read. Both are given a ``Problem`` and know nothing of the agent.
 """
 
 from collections.abc import Callable, Mapping
@@ -46,6 +47,20 @@ class UpdateCount(NamedTuple):
         return UpdateCount(updates, jnp.where(self.nonfinite_update > 0, self.nonfinite_update, failed))
 
 
+class Look(NamedTuple):
+    """What an update sees, for people to watch; the leading axis is the member.
+
+    Attributes:
+        loss: of the minibatch.
+        error: the TD error of each sample.
+        gradient_norm: the norm of what the optimizer receives.
+    """
+
+    loss: jax.Array
+    error: jax.Array
+    gradient_norm: jax.Array
+
+
 @dataclass(frozen=True)
 class Problem:
     """What an update minimises, and by which step: all that a learner is told.
@@ -56,6 +71,8 @@ class Problem:
         numbers: the traced settings by name; None for what is no part of the program.
         layout: how transitions are kept.
         no_penalty_on: takes parameters; a tree of booleans, True for what the penalty leaves alone.
+        reward_scale: what rewards are divided by; None for 1.
+        prior_mixture: each member's weights of the networks of a moving prior; None for one that stays.
     """
 
     network: Network
@@ -63,19 +80,32 @@ class Problem:
     numbers: Mapping[str, Any]
     layout: Layout
     no_penalty_on: Callable[[Any], Any] | None = None
+    reward_scale: Any = None
+    prior_mixture: Any = None
 
     @property
     def members(self) -> int:
         return self.layout.members
 
     def minibatches(self, key: jax.Array, replay: Replay) -> tuple[Transition, jax.Array]:
-        """Line 1 of alg2 for every member: its minibatch, and its |D|.
+        """Line 1 of Algorithm 2 for every member: its minibatch, and its |D|.
 
         A member whose buffer is empty must not move: its samples are masked, and an infinite |D|
         gives it no noise.
         """
         c, members = self.config, self.members
-        batch = self.layout.sample(key, replay, c.batch_size, c.shared_minibatch)
+        recent, window = round(c.recent_fraction * c.batch_size), self.numbers["recent_window"]
+        batch = self.layout.sample(
+            key, replay, c.batch_size, c.shared_minibatch, (recent, window) if recent > 0 else None
+        )
+        if self.reward_scale is not None:
+            batch = batch._replace(reward=batch.reward / self.reward_scale)
+        if self.prior_mixture is not None:
+            mix = {
+                name: jnp.einsum("mk,mbk...->mb...", self.prior_mixture, batch.extras[name])
+                for name in ("prior", "next_prior")
+            }
+            batch = batch._replace(extras=batch.extras | mix)
         size = jnp.broadcast_to(replay.size.astype(jnp.float32), (members,))
         if self.layout.separate:
             mask = jnp.broadcast_to(size[:, None] > 0, batch.reward.shape).astype(jnp.float32)
@@ -105,7 +135,7 @@ class Problem:
         return self.numbers["loss_scale"] * squares.mean()
 
     def add_penalty(self, gradient: Any, params: Any, num_data: jax.Array) -> Any:
-        """The gradient with that of the penalty: σ_w²λ/|D|·Σθ² (the paper) or λ/|D|·mean θ² (the authors' code)."""
+        """The gradient with that of the penalty: σ_w²λ/|D|·Σθ² (the paper) or λ/|D|·mean θ² (the released code)."""
         strength = self.numbers["regularizer"]
         if strength is None:
             return gradient
@@ -164,6 +194,11 @@ def loss_gradient(
         return problem.mean_loss(goal - chosen_values(params), batch)
 
     return jax.value_and_grad(mean_loss)(params)
+
+
+def norm(tree: Any) -> jax.Array:
+    """The Euclidean norm of all numbers in a tree."""
+    return jnp.sqrt(sum(jnp.sum(jnp.square(leaf)) for leaf in jax.tree.leaves(tree)))
 
 
 def of_actions(values: jax.Array, action: jax.Array) -> jax.Array:

@@ -6,25 +6,26 @@ acts, and an index for networks that have one.
 """
 
 import dataclasses
+import functools
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
 
-from langevin_dqn import networks
-from langevin_dqn.agents import released
+from langevin_dqn.agents import prior, released, value_metrics, value_scale
 from langevin_dqn.agents.base import BaseAgent, Step, greedy
-from langevin_dqn.agents.learners import DenseLearner, LazyLearner, LearnerChoice, choose_learner
-from langevin_dqn.agents.learners.dense import member_values
+from langevin_dqn.agents.learners import DenseLearner, LazyLearner, LearnerChoice
+from langevin_dqn.agents.prior import Prior
 from langevin_dqn.agents.replay import Layout, Replay, Transition
 from langevin_dqn.agents.update import Problem
-from langevin_dqn.config import FIELD_TYPES, SETTINGS, AgentConfig
+from langevin_dqn.config import FIELD_TYPES, AgentConfig
 from langevin_dqn.environments.base import Space
 from langevin_dqn.errors import UserError
 from langevin_dqn.networks import Network
-from langevin_dqn.networks.base import describe_network, draw_index, example_observation, has_index
-from langevin_dqn.pytrees import static
+from langevin_dqn.networks.base import can_be_scaled, describe_network, draw_index, example_observation, has_index
+from langevin_dqn.networks.base import is_index as observes_index
+from langevin_dqn.pytrees import apply_if, static
 from langevin_dqn.version import ALGORITHM_VERSION
 
 
@@ -33,11 +34,13 @@ class ValueState(NamedTuple):
 
     Attributes:
         learner: parameters, target and optimizer.
-        prior: parameters of the prior networks; outside what the optimizer receives.
+        prior: parameters of the prior networks, or a ``Prior``; outside what the
+            optimizer receives.
         replay: the buffers; None in a state that only acts.
         member: which member acts in this episode.
         episode: episodes begun.
         index: each member's index in this episode, for networks that have one.
+        scale: of the values, where it may change.
     """
 
     learner: Any
@@ -46,6 +49,7 @@ class ValueState(NamedTuple):
     member: jax.Array
     episode: jax.Array
     index: Any = None
+    scale: value_scale.ValueScale | None = None
 
 
 @dataclass(frozen=True)
@@ -59,6 +63,7 @@ class ValueAgent(BaseAgent):
         network: the value network.
         choice: which learner carries out the updates.
         settings: the whole configuration, as a description.
+        random_steps: steps to look at before training, where the settings ask for something to be measured.
     """
 
     numbers: dict[str, Any]
@@ -66,6 +71,7 @@ class ValueAgent(BaseAgent):
     network: Network = static()
     choice: LearnerChoice = static()
     settings: AgentConfig = static(compare=False)
+    random_steps: int = static(default=0)
 
     # -- the parts ----------------------------------------------------------------
 
@@ -82,7 +88,14 @@ class ValueAgent(BaseAgent):
         bootstraps = self.config.insertion == "buffers" and self.numbers["insertion_probability"] is not None
         layout = Layout(self.config.members, separate=bootstraps)
         moving = isinstance(self.network, released.MovingPrior)
-        return Problem(self.network, self.config, self.numbers, layout, released.is_prior if moving else None)
+        return Problem(
+            self.network,
+            self.config,
+            self.numbers,
+            layout,
+            no_penalty_on=released.is_prior if moving else None,
+            reward_scale=self.numbers["value_scale"],
+        )
 
     @property
     def learner(self) -> DenseLearner | LazyLearner:
@@ -112,7 +125,7 @@ class ValueAgent(BaseAgent):
 
     def init(self, key: jax.Array, space: Space, num_actions: int, capacity: int | None = None) -> ValueState:
         """Lines 1-4 of alg3: random parameters, targets equal to them, and empty buffers."""
-        c = self.config
+        c, n = self.config, self.numbers
 
         def draw(key):
             return jax.vmap(lambda k: self.network.init(k, space, num_actions))(jax.random.split(key, c.members))
@@ -124,21 +137,41 @@ class ValueAgent(BaseAgent):
             target = target | {"prior": params["prior"]}
         state = ValueState(
             learner=self.learner.init(params, target),
-            prior=draw(prior_key) if self.numbers["prior_scale"] is not None else None,
+            prior=draw(prior_key) if n["prior_scale"] is not None else None,
             replay=None,
             member=jnp.int32(0),
             episode=jnp.int32(0),
             index=self._draw_indices(key),
+            scale=value_scale.init(self._first_scale) if c.value_scaling != "fixed" else None,
         )
+        if n["prior_std"] is not None:
+            count = c.prior_networks if n["prior_lifetime"] is not None else 1
+            state = state._replace(prior=prior.init(prior_key, self.network, space, num_actions, c.members, count))
         obs = jnp.zeros_like(example_observation(space))
         extras = jax.eval_shape(lambda: self._extras(key, state, obs, jnp.int32(0), obs))
-        size = min(c.buffer_size, capacity or c.buffer_size)
-        return state._replace(replay=self.problem.layout.init(space, extras, size))
+        return state._replace(replay=self.problem.layout.init(space, extras, self._buffer_size(capacity)))
 
     def begin_episode(self, key: jax.Array, state: ValueState) -> ValueState:
         """Line 9 of alg3: m ~ Unif({1, ..., M}); and an index, for networks that have one."""
         member = jax.random.randint(key, (), 0, self.config.members)
+        lifetime = self.numbers["prior_lifetime"]
+        if lifetime is not None:
+            growth = self.numbers["prior_lifetime_growth"]
+            state = state._replace(prior=prior.moved(jax.random.fold_in(key, 2), state.prior, lifetime, growth))
+        if state.scale is not None:
+            state = state._replace(scale=state.scale._replace(total=jnp.float32(0)))
         return state._replace(member=member, episode=state.episode + 1, index=self._draw_indices(key))
+
+    def prepare(self, key: jax.Array, state: ValueState, steps: Step) -> ValueState:
+        """Give the prior its standard deviation over what was observed, and the values their first scale."""
+        del key
+        if isinstance(state.prior, Prior) and not observes_index(steps.obs):  # of an index, all states were measured
+            state = state._replace(prior=prior.standardised(self.network, state.prior, steps.obs))
+        if self.config.value_scaling == "warmup":
+            ended = steps.terminated | steps.truncated
+            scale = value_scale.warmed_up(self._first_scale, steps.reward, ended)
+            state = state._replace(scale=value_scale.init(scale))
+        return state
 
     def attend(self, key: jax.Array, state: ValueState, obs: jax.Array) -> ValueState:
         """Bring the acting member's row for ``obs`` up to date, where rows are lazy."""
@@ -176,32 +209,48 @@ class ValueAgent(BaseAgent):
                 extras["mask"] = taken.astype(jnp.float32)
         transition = Transition(step.obs, step.action, step.reward, step.next_obs, 1.0 - step.terminated, extras)
         random_out = c.buffer_discipline == "random"
-        return state._replace(replay=problem.layout.add(place_key, state.replay, transition, insert, random_out))
+        state = state._replace(replay=problem.layout.add(place_key, state.replay, transition, insert, random_out))
+        if self.numbers["prior_lifetime"] is not None:
+            state = state._replace(prior=state.prior._replace(steps=state.prior.steps + 1))
+        if state.scale is None:
+            return state
+        return self._with_scale(state, value_scale.with_reward(state.scale, step.reward, self._first_scale))
 
     def learn(self, key: jax.Array, state: ValueState, steps: jax.Array) -> ValueState:
         """Lines 6-8 of alg3: U updates of every member for each of ``steps``, once every buffer has enough data."""
         assert state.replay is not None, "a state without memory cannot learn"
         ready = state.replay.size.min() >= self.numbers["min_replay_size"]
         count = jnp.where(ready, self.numbers["updates_per_step"] * steps, 0)
-        return state._replace(learner=self.learner.learn(key, state.learner, state.replay, count))
+        learner = self.choice.build(self._problem_now(state))
+        return state._replace(learner=learner.learn(key, state.learner, state.replay, count))
+
+    def _problem_now(self, state: ValueState) -> Problem:
+        """The problem with what of it changes in a run."""
+        problem = self.problem
+        if state.scale is not None:
+            problem = dataclasses.replace(problem, reward_scale=state.scale.scale)
+        if self.numbers["prior_lifetime"] is not None:
+            problem = dataclasses.replace(problem, prior_mixture=self.numbers["prior_std"] * state.prior.mixture)
+        return problem
 
     # -- values -------------------------------------------------------------------
 
     def values(self, state: ValueState, obs: jax.Array, key: jax.Array | None = None) -> jax.Array:
-        """Q of the acting member at one observation, prior included: (actions,)."""
+        """Q of the acting member at one observation, prior included, in units of reward: (actions,)."""
         return self.member_values(state, state.member, obs, key)
 
     def member_values(self, state: ValueState, member, obs: jax.Array, key: jax.Array | None = None) -> jax.Array:
-        """Q of one member at one observation, prior included: (actions,).
+        """Q of one member at one observation, prior included, in units of reward: (actions,).
 
         ``key`` matters for lazy rows only: their noise since they were last read is drawn with it,
         and left out without it.
         """
-        index = None if state.index is None else jax.tree.map(lambda x: x[member], state.index)
+        n, index = self.numbers, None if state.index is None else jax.tree.map(lambda x: x[member], state.index)
         q = self.learner.read(state.learner, member, obs, key, index)
         if state.prior is not None:
-            q = q + self.numbers["prior_scale"] * member_values(self.network, state.prior, member, obs)
-        return q
+            q = q + prior.values(self.network, state.prior, n, member, obs)
+        scale = n["value_scale"] if state.scale is None else state.scale.scale
+        return q if scale is None else q * scale
 
     def ensemble_values(self, state: ValueState, obs: jax.Array, key: jax.Array | None = None) -> jax.Array:
         """Q of every member at one observation, prior included: (members, actions)."""
@@ -222,16 +271,26 @@ class ValueAgent(BaseAgent):
         final = jnp.where(n["epsilon_decay_episodes"] > 0, n["epsilon_final"], 0.0)
         return final + (n["epsilon"] - final) * left
 
+    def _buffer_size(self, capacity: int | None) -> int:
+        return min(self.config.buffer_size, capacity or self.config.buffer_size)
+
     def _draw_indices(self, key: jax.Array) -> Any:
-        """An index for every member, or None."""
         if not has_index(self.network):
             return None
         keys = jax.random.split(jax.random.fold_in(key, 1), self.config.members)
         return jax.vmap(lambda key: draw_index(self.network, key))(keys)
 
-    def _prior_values(self, prior: Any, obs: jax.Array) -> jax.Array:
-        """The scaled prior of every member at one observation: (members, actions)."""
-        return self.numbers["prior_scale"] * jax.vmap(self.network.apply, (0, None))(prior, obs)
+    @property
+    def _first_scale(self) -> jax.Array:
+        return jnp.float32(1) if self.numbers["value_scale"] is None else self.numbers["value_scale"]
+
+    def _with_scale(self, state: ValueState, scale: value_scale.ValueScale) -> ValueState:
+        """The state with another scale; when it grows, values stay what they are in units of reward."""
+        factor = state.scale.scale / scale.scale  # type: ignore[union-attr]
+        if can_be_scaled(self.network):
+            learner = apply_if(factor < 1, lambda learner: self.learner.scaled(learner, factor), state.learner)
+            state = state._replace(learner=learner)
+        return state._replace(scale=scale)
 
     def _extras(self, noise_key: jax.Array, state: ValueState, obs, action, next_obs) -> dict[str, jax.Array]:
         """What is stored with a transition, by name; the leading axis of every leaf is the member.
@@ -241,8 +300,8 @@ class ValueAgent(BaseAgent):
         """
         n, members, extras = self.numbers, self.config.members, {}
         if state.prior is not None:
-            extras["prior"] = self._prior_values(state.prior, obs)[:, action]
-            extras["next_prior"] = self._prior_values(state.prior, next_obs)
+            values = functools.partial(prior.stored_values, self.network, state.prior, n)
+            extras["prior"], extras["next_prior"] = values(obs)[..., action], values(next_obs)
         if n["target_noise"] is not None:
             extras["target_noise"] = n["target_noise"] * jax.random.normal(noise_key, (members,))
         if self.config.insertion == "mask" and n["insertion_probability"] is not None:
@@ -254,6 +313,12 @@ class ValueAgent(BaseAgent):
     def statistics(self, state: ValueState) -> dict[str, Any]:
         return {"updates": state.learner.counter.updates}
 
+    def metrics(self, key: jax.Array, state: ValueState) -> dict[str, Any]:
+        return value_metrics.metrics(self, self._problem_now(state), key, state)
+
+    def with_capacity(self, state: ValueState, capacity: int | None) -> ValueState:
+        return state._replace(replay=state.replay.with_capacity(self._buffer_size(capacity)))  # type: ignore[union-attr]
+
     def without_memory(self, state: ValueState) -> ValueState:
         return state._replace(replay=None)
 
@@ -263,18 +328,7 @@ class ValueAgent(BaseAgent):
         return jnp.stack(leaves).all() & (state.learner.counter.nonfinite_update == 0)
 
     def explain_divergence(self, state: ValueState) -> str:
-        """Where the parameters stopped being finite, and the likeliest reason."""
-        counter, c = state.learner.counter, self.settings
-        update = int(counter.nonfinite_update) or int(counter.updates)
-        if c.noise_variance > 0 and c.adam_eps < 1e-12:
-            why = "adam_eps is so small that weights without gradient take unbounded noise; use adam_eps=1e-6"
-        elif c.learning_rate > 0.1:
-            why = "the learning rate is large; try a smaller learning_rate"
-        elif c.noise_variance > 0.1:
-            why = "the noise variance is large; try a smaller noise_variance"
-        else:
-            why = "the values or rewards grew without bound; try a smaller learning rate or a discount below 1"
-        return f"parameters are not finite since episode {int(state.episode)}, update {update}: {why}"
+        return value_metrics.explain_divergence(self.settings, state)
 
     def describe(self) -> dict[str, Any]:
         cls = type(self)
@@ -289,34 +343,3 @@ class ValueAgent(BaseAgent):
 
 
 _FIELDS = {field.name for field in dataclasses.fields(ValueAgent)}
-
-
-def make_agent(config: AgentConfig, network: Network | None = None, space: Space | None = None) -> ValueAgent:
-    """A value agent for a configuration.
-
-    Args:
-        config: what kind of agent.
-        network: the value network; by default the one that :func:`~langevin_dqn.networks.network_for` chooses.
-        space: what will be observed; needed to recognise a picture and to choose lazy rows.
-    """
-    network = network or networks.network_for(space, config.hidden, config.negative_slope)
-    numbers = {name: _number(config, name) for name, setting in SETTINGS.items() if setting.traced}
-    if not (config.epsilon > 0 or (config.epsilon_decay_episodes > 0 and config.epsilon_final > 0)):
-        numbers["epsilon"] = None
-    numbers["min_replay_size"] = jnp.int32(max(config.min_replay_size, 1))
-    if config.mean_over_members:
-        numbers["loss_scale"] = jnp.float32(config.loss_scale / config.members)
-    if released.prior_moves(config):
-        network, numbers["prior_scale"] = released.MovingPrior(network, config.prior_scale), None
-    if numbers["prior_scale"] is not None and has_index(network):
-        raise UserError("prior_scale needs a network without an index", "set prior_scale=0, or add a prior in apply")
-    defaults = AgentConfig()
-    untraced = config.replace(**{name: getattr(defaults, name) for name in numbers})
-    return ValueAgent(numbers, untraced, network, choose_learner(config, network, space), config)
-
-
-def _number(config: AgentConfig, name: str) -> jax.Array | None:
-    value, absent = getattr(config, name), SETTINGS[name].absent
-    if absent is not None and value == absent:
-        return None
-    return (jnp.int32 if FIELD_TYPES[name] is int else jnp.float32)(value)

@@ -22,12 +22,15 @@ Params = Any
 
 @runtime_checkable
 class Network(Protocol):
-    """The methods that every network has; :class:`BaseNetwork` has the optional ones with defaults.
+    """The methods that every network has; ``BaseNetwork`` has the optional ones with defaults.
 
     A network whose first layer is a row lookup for index observations may also have
     ``head(rest, row)``. Its parameters are then a pair ``(rows, rest)``, and
     ``apply((rows, rest), obs)`` equals ``head(rest, rows[obs])``. Lazy rows and tables of values need it.
-    A network that draws an epistemic index (:meth:`BaseNetwork.index`) does not use ``head``.
+    A network that draws an epistemic index (``BaseNetwork.index``) does not use ``head``.
+
+    A network may have ``scaled(params, factor)``, which returns parameters that give its values times
+    ``factor``. An agent whose unit of value grows keeps its values with it; without it, it learns them again.
     """
 
     def init(self, key: jax.Array, space: Space, num_actions: int) -> Params:
@@ -35,7 +38,7 @@ class Network(Protocol):
         ...
 
     def apply(self, params: Params, obs: jax.Array, index: Any = None) -> jax.Array:
-        """The values of one observation, one per action; ``index`` is what :meth:`BaseNetwork.index` drew."""
+        """The values of one observation, one per action; ``index`` is what ``BaseNetwork.index`` drew."""
         ...
 
 
@@ -47,6 +50,11 @@ class BaseNetwork:
         """Draw the epistemic index of one value function: a vector or a key. None for a network without one."""
         del key
         return None
+
+
+def can_be_scaled(network: Network) -> bool:
+    """True if the network has ``scaled``: parameters that give its values times a factor."""
+    return callable(getattr(network, "scaled", None))
 
 
 def draw_index(network: Network, key: jax.Array) -> Any:
@@ -69,13 +77,25 @@ def values(network: Network, params: Params, obs: jax.Array, index: Any = None) 
     return network.apply(params, obs) if index is None else network.apply(params, obs, index)
 
 
+def member_values(network: Any, params: Params, member: jax.Array, obs: jax.Array, index: Any = None) -> jax.Array:
+    """One member's values of an observation, from parameters that lead with the members."""
+    if has_rows(network) and is_index(obs):
+        # Take the row before the member, so that no member's whole table is copied.
+        rows, rest = params
+        row = rows[member, jnp.minimum(obs, rows.shape[1] - 1)]
+        return network.head(jax.tree.map(lambda x: x[member], rest), row)
+    return values(network, jax.tree.map(lambda x: x[member], params), obs, index)
+
+
 def is_index(obs: jax.Array) -> bool:
     """True for an index of a finite state space, false for numbers and for pixels."""
     return jnp.issubdtype(obs.dtype, jnp.integer) and obs.dtype != jnp.uint8
 
 
 def as_numbers(obs: jax.Array) -> jax.Array:
-    """Observations as float32; pixels divided by 255."""
+    """Observations as float32; pixels divided by 255, booleans as 0 and 1."""
+    if obs.dtype == jnp.bool_:
+        return obs.astype(jnp.float32)
     return obs.astype(jnp.float32) / 255 if obs.dtype == jnp.uint8 else obs
 
 

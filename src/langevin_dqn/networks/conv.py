@@ -16,13 +16,13 @@ _CHANNELS = (16, 32)
 
 @dataclass(frozen=True)
 class Conv(BaseNetwork):
-    """Two 3×3 convolutions of stride 2 with 16 and 32 channels, then an :class:`MLP`.
+    """Two 3×3 convolutions of stride 2 with 16 and 32 channels, then an ``MLP``.
 
     A picture has its channels last, (H, W, C).
 
     Attributes:
         hidden: units of each hidden layer behind the convolutions.
-        negative_slope: as in :class:`MLP`.
+        negative_slope: as in ``MLP``.
     """
 
     hidden: tuple[int, ...] = (50, 50)
@@ -42,6 +42,11 @@ class Conv(BaseNetwork):
         ]
         shrunk = math.prod(math.ceil(side / 2 ** len(filters)) for side in (height, width))
         return filters, self._dense.init(dense_key, ArraySpace((shrunk * channels[-1],)), num_actions)
+
+    def scaled(self, params, factor):
+        """Parameters that give the values times ``factor``."""
+        filters, rest = params
+        return filters, self._dense.scaled(rest, factor)
 
     def apply(self, params, obs, index=None):
         del index

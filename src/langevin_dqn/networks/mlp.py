@@ -41,6 +41,14 @@ class MLP(BaseNetwork):
             x = jnp.where(x >= 0, x, self.negative_slope * x) @ weights + b
         return x
 
+    def scaled(self, params, factor):
+        """Parameters that give the values times ``factor``: the last layer's, times it."""
+        rows, (bias, layers) = params
+        if not layers:
+            return jax.tree.map(lambda x: x * factor, (rows, (bias, layers)))
+        weights, last_bias = layers[-1]
+        return rows, (bias, [*layers[:-1], (weights * factor, last_bias * factor)])
+
     def apply(self, params, obs, index=None):
         del index
         rows, rest = params

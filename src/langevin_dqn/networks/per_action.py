@@ -19,7 +19,7 @@ class PerAction(BaseNetwork):
 
     Attributes:
         hidden: units of each hidden layer.
-        negative_slope: as in :class:`MLP`.
+        negative_slope: as in ``MLP``.
     """
 
     hidden: tuple[int, ...] = ()
@@ -37,6 +37,11 @@ class PerAction(BaseNetwork):
             return None, random_weights(last_key, features, 1)[:, 0]
         below = self._inner.init(inner_key, ArraySpace((features,)), self.hidden[-1])
         return below, random_weights(last_key, self.hidden[-1], 1)[:, 0]
+
+    def scaled(self, params, factor):
+        """Parameters that give the values times ``factor``."""
+        below, last = params
+        return below, last * factor
 
     def apply(self, params, obs, index=None):
         del index

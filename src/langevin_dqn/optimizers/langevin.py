@@ -2,7 +2,7 @@ r"""Langevin SGD and its Adam-preconditioned form, as optax transformations.
 
 Both take the key and the size of the data set at update time, because the noise depends
 on them: ``update(grads, state, params=None, *, key, num_data)``. ``grads`` is the gradient
-of the *mean* loss over a minibatch, plus that of :math:`\sigma_w^2\psi(\theta)/|D|` where
+of the *mean* loss over a minibatch, plus that of $\sigma_w^2\psi(\theta)/|D|$ where
 there is a regulariser. A key that lived inside the transformation would hand the same
 noise to every member of an ensemble; here ``vmap`` over keys gives each its own.
 """
@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 import optax
 
 from langevin_dqn import prng
@@ -37,24 +38,25 @@ class LangevinAdamState(NamedTuple):
 
 
 def langevin_sgd(
-    learning_rate: ScalarOrSchedule, noise_variance: float | jax.Array
+    learning_rate: ScalarOrSchedule, noise_variance: ScalarOrSchedule
 ) -> optax.GradientTransformationExtraArgs:
-    r"""Langevin SGD, eq. (5) of the paper in the appendix's scaling.
+    r"""Langevin SGD, equation (5) of the paper in the appendix's scaling.
 
-    .. math::
-        \Delta\theta_k = -\alpha_k \hat g_k + \sqrt{\frac{2\alpha_k\sigma_w^2}{|D|}}\, z_k,
-        \qquad z_k \sim N(0, I)
+    $$
+    \Delta\theta_k = -\alpha_k \hat g_k + \sqrt{\frac{2\alpha_k\sigma_w^2}{|D|}}\, z_k,
+    \qquad z_k \sim N(0, I)
+    $$
 
-    With the gradient of the mean of :math:`\tfrac12(f_\theta(x_i) - y_i)^2` this samples
-    the posterior of a Gaussian model with noise variance :math:`\sigma_w^2`. On a
-    quadratic :math:`\tfrac12 h\theta^2` its stationary variance is
-    :math:`\sigma_w^2 / (|D|\,h\,(1 - \alpha h/2))`.
+    With the gradient of the mean of $\tfrac12(f_\theta(x_i) - y_i)^2$ this samples
+    the posterior of a Gaussian model with noise variance $\sigma_w^2$. On a
+    quadratic $\tfrac12 h\theta^2$ its stationary variance is
+    $\sigma_w^2 / (|D|\,h\,(1 - \alpha h/2))$.
 
     Args:
-        learning_rate: :math:`\alpha`, or a function of the number of updates made so far.
-        noise_variance: :math:`\sigma_w^2`. Python's 0 gives plain SGD, bit for bit.
+        learning_rate: $\alpha$, or a function of the number of updates made so far.
+        noise_variance: $\sigma_w^2$, or a function likewise. Python's 0 gives plain SGD, bit for bit.
 
-    Example:
+    Examples:
         >>> import jax, jax.numpy as jnp, langevin_dqn
         >>> optimizer = langevin_dqn.langevin_sgd(0.1, noise_variance=1.0)
         >>> params = jnp.zeros(3)
@@ -74,10 +76,12 @@ def langevin_sgd(
 
     def update(updates, state, params=None, *, key, num_data, **extra):
         del params, extra
+        check_num_data(num_data)
         alpha = _value(learning_rate, state.count)
         steps = jax.tree.map(lambda g: -alpha * g, updates)
         if not _is_zero(noise_variance):
-            std = jnp.sqrt(step_noise_variance(alpha, noise_variance, num_data))
+            check_key(key)
+            std = jnp.sqrt(step_noise_variance(alpha, _value(noise_variance, state.count), num_data))
             steps = jax.tree.map(lambda s, z: s + std * z, steps, prng.normal_like(key, steps))
         return steps, LangevinSgdState(count=optax.safe_increment(state.count))
 
@@ -86,45 +90,48 @@ def langevin_sgd(
 
 def langevin_adam(
     learning_rate: ScalarOrSchedule,
-    noise_variance: float | jax.Array,
-    b1: float | jax.Array = 0.9,
-    b2: float | jax.Array = 0.999,
-    eps: float | jax.Array = 1e-6,
+    noise_variance: ScalarOrSchedule,
+    b1: ScalarOrSchedule = 0.9,
+    b2: ScalarOrSchedule = 0.999,
+    eps: ScalarOrSchedule = 1e-6,
     *,
     bias_correction: bool = False,
     debiased_drift: bool | None = None,
 ) -> optax.GradientTransformationExtraArgs:
-    r"""Langevin SGD preconditioned by Adam's moments, alg4 of the paper.
+    r"""Langevin SGD preconditioned by Adam's moments, Algorithm 4 of the paper.
 
-    .. math::
-        \alpha_k &= \alpha \sqrt{1-\beta_2^k} / (1-\beta_1^k) \\
-        m_k &= \beta_1 m_{k-1} + (1-\beta_1)\hat g \\
-        v_k &= \beta_2 v_{k-1} + (1-\beta_2)\hat g^2 \\
-        \theta_k &= \theta_{k-1} - \alpha_k \frac{m_k}{\sqrt{v_k}+\epsilon}
-            + \sqrt{\frac{2\alpha_k\,\sigma_w^2}{|D|\,(\sqrt{v_k}+\epsilon)}}\; z
+    $$
+    \begin{aligned}
+    \alpha_k &= \alpha \sqrt{1-\beta_2^k} / (1-\beta_1^k) \\
+    m_k &= \beta_1 m_{k-1} + (1-\beta_1)\hat g \\
+    v_k &= \beta_2 v_{k-1} + (1-\beta_2)\hat g^2 \\
+    \theta_k &= \theta_{k-1} - \alpha_k \frac{m_k}{\sqrt{v_k}+\epsilon}
+        + \sqrt{\frac{2\alpha_k\,\sigma_w^2}{|D|\,(\sqrt{v_k}+\epsilon)}}\; z
+    \end{aligned}
+    $$
 
-    The paper prints alg4 for a loss scaled by :math:`|D|/\sigma_w^2`; the factor
-    :math:`\sigma_w^2/|D|` under the root is the appendix's update rule, in which the
+    The paper prints Algorithm 4 for a loss scaled by $|D|/\sigma_w^2$; the factor
+    $\sigma_w^2/|D|$ under the root is the appendix's update rule, in which the
     learning rate has absorbed that scale. A parameter that has never seen a gradient has
-    :math:`v = 0`, so :math:`\epsilon` sets the size of its random walk: it is the knob
-    that keeps unvisited states uncertain, not only a guard against division by zero.
+    $v = 0$, so $\epsilon$ sets the size of its random walk: it keeps
+    unvisited states uncertain, and is more than a guard against division by zero.
 
-    Where sources differ: alg4 adds :math:`\epsilon` to the root of the *raw* second
+    Where sources differ: Algorithm 4 adds $\epsilon$ to the root of the *raw* second
     moment (Kingma and Ba's "epsilon hat"), while ``optax.adam`` and the authors' code add
     it to the bias-corrected one.
 
     Args:
-        learning_rate: :math:`\alpha`, or a function of the number of updates made so far.
-        noise_variance: :math:`\sigma_w^2`. Python's 0 gives Adam in alg4's form, bit for bit.
-        b1: :math:`\beta_1`.
-        b2: :math:`\beta_2`.
-        eps: :math:`\epsilon`.
-        bias_correction: take the drift from bias-corrected moments, :math:`\alpha\hat m_k /
-            (\sqrt{\hat v_k}+\epsilon)`, as the authors' code does; the noise keeps raw
-            :math:`v_k` and :math:`\alpha_k` there too.
+        learning_rate: $\alpha$, or a function of the number of updates made so far.
+        noise_variance: $\sigma_w^2$, or a function likewise. Python's 0 gives Adam in Algorithm 4's form, bit for bit.
+        b1: $\beta_1$, or a function likewise, as are the next two.
+        b2: $\beta_2$.
+        eps: $\epsilon$.
+        bias_correction: take the drift from bias-corrected moments, $\alpha\hat m_k /
+            (\sqrt{\hat v_k}+\epsilon)$, as the authors' code does; the noise keeps raw
+            $v_k$ and $\alpha_k$ there too.
         debiased_drift: the old name of ``bias_correction``.
 
-    Example:
+    Examples:
         >>> import jax, jax.numpy as jnp, langevin_dqn
         >>> optimizer = langevin_dqn.langevin_adam(1e-3, noise_variance=1e-4)
         >>> params = {"w": jnp.ones((2, 2))}
@@ -144,20 +151,24 @@ def langevin_adam(
 
     def update(updates, state, params=None, *, key, num_data, **extra):
         del params, extra
+        check_num_data(num_data)
         count = optax.safe_increment(state.count)
-        alpha = _value(learning_rate, state.count)
-        correction_1, correction_2 = 1 - b1**count, 1 - b2**count
+        alpha, beta_1, beta_2, epsilon = (_value(x, state.count) for x in (learning_rate, b1, b2, eps))
+        correction_1, correction_2 = 1 - beta_1**count, 1 - beta_2**count
         alpha_k = alpha * jnp.sqrt(correction_2) / correction_1
-        mu = jax.tree.map(lambda m, g: b1 * m + (1 - b1) * g, state.mu, updates)
-        nu = jax.tree.map(lambda v, g: b2 * v + (1 - b2) * g * g, state.nu, updates)
+        mu = jax.tree.map(lambda m, g: beta_1 * m + (1 - beta_1) * g, state.mu, updates)
+        nu = jax.tree.map(lambda v, g: beta_2 * v + (1 - beta_2) * g * g, state.nu, updates)
         if bias_correction:
-            steps = jax.tree.map(lambda m, v: -alpha * (m / correction_1) / (jnp.sqrt(v / correction_2) + eps), mu, nu)
-        else:
-            steps = jax.tree.map(lambda m, v: -alpha_k * m / (jnp.sqrt(v) + eps), mu, nu)
-        if not _is_zero(noise_variance):
-            scale = step_noise_variance(alpha_k, noise_variance, num_data)
             steps = jax.tree.map(
-                lambda s, v, z: s + jnp.sqrt(scale / (jnp.sqrt(v) + eps)) * z,
+                lambda m, v: -alpha * (m / correction_1) / (jnp.sqrt(v / correction_2) + epsilon), mu, nu
+            )
+        else:
+            steps = jax.tree.map(lambda m, v: -alpha_k * m / (jnp.sqrt(v) + epsilon), mu, nu)
+        if not _is_zero(noise_variance):
+            check_key(key)
+            scale = step_noise_variance(alpha_k, _value(noise_variance, state.count), num_data)
+            steps = jax.tree.map(
+                lambda s, v, z: s + jnp.sqrt(scale / (jnp.sqrt(v) + epsilon)) * z,
                 steps,
                 nu,
                 prng.normal_like(key, steps),
@@ -167,8 +178,26 @@ def langevin_adam(
     return optax.GradientTransformationExtraArgs(init, update)
 
 
-def _value(learning_rate: ScalarOrSchedule, count: jax.Array):
-    return learning_rate(count) if callable(learning_rate) else learning_rate
+def check_num_data(num_data: Any) -> None:
+    """Refuse a |D| below 1, where it is known: not under ``jit``, unless it is a Python number."""
+    if isinstance(num_data, jax.core.Tracer):
+        return
+    known = isinstance(num_data, (int, float, np.ndarray, np.generic, jax.Array))
+    if not known or not (np.asarray(num_data) >= 1).all():
+        raise UserError(f"num_data={num_data!r} must be at least 1", "pass the size of the data set or replay buffer")
+
+
+def check_key(key: Any) -> None:
+    """Refuse what is no single random key."""
+    is_array = isinstance(key, (jax.Array, np.ndarray))
+    typed = is_array and jnp.issubdtype(key.dtype, jax.dtypes.prng_key) and key.ndim == 0
+    if not typed and not (is_array and key.dtype == jnp.uint32 and key.ndim == 1):
+        shown = f"an array of shape {key.shape}" if is_array else repr(key)
+        raise UserError(f"key must be one random key, not {shown}", "pass jax.random.key(0), and a new one per update")
+
+
+def _value(setting: ScalarOrSchedule, count: jax.Array):
+    return setting(count) if callable(setting) else setting
 
 
 def _is_zero(noise_variance) -> bool:

@@ -1,41 +1,42 @@
 r"""Langevin Adam for a lookup table whose rows are updated lazily, only when they are read.
 
 With index observations a minibatch gives a gradient to at most 128 rows of the first
-layer; at depth 50 the other 2,400 only decay and diffuse. For :math:`\lambda = 0` their
-path under alg4 is known in closed form, so a row is updated only when it is read.
+layer; at depth 50 the other 2,400 only decay and diffuse. For $\lambda = 0$ their
+path under Algorithm 4 is known in closed form, so a row is updated only when it is read.
 
-**One row without gradient.** Let the row's last gradient have come at update :math:`g`, leaving
-moments :math:`m, v`, with :math:`s=\sqrt v`. At any later update :math:`k` alg4 does
+**One row without gradient.** Let the row's last gradient have come at update $g$, leaving
+moments $m, v$, with $s=\sqrt v$. At any later update $k$ Algorithm 4 does
 
-.. math::
-    \theta_k = \theta_{k-1}
-        - \alpha_k \frac{\beta_1^{k-g} m}{\beta_2^{(k-g)/2} s + \epsilon}
-        + \sqrt{c_k\, r_k}\; z_k, \qquad
-    r_k = \frac{1}{\beta_2^{(k-g)/2} s+\epsilon}, \quad c_k = \frac{2\alpha_k\sigma_w^2}{|D_k|}
+$$
+\theta_k = \theta_{k-1}
+    - \alpha_k \frac{\beta_1^{k-g} m}{\beta_2^{(k-g)/2} s + \epsilon}
+    + \sqrt{c_k\, r_k}\; z_k, \qquad
+r_k = \frac{1}{\beta_2^{(k-g)/2} s+\epsilon}, \quad c_k = \frac{2\alpha_k\sigma_w^2}{|D_k|}
+$$
 
-(:math:`k = g` included), and the :math:`z_k` are independent. So from time :math:`w` to
-:math:`b` the row moves by a known drift plus **one** Gaussian of variance
-:math:`\sum_{k=w+1}^{b} c_k r_k`: equal in law to the dense steps, jointly over every
+($k = g$ included), and the $z_k$ are independent. So from time $w$ to
+$b$ the row moves by a known drift plus **one** Gaussian of variance
+$\sum_{k=w+1}^{b} c_k r_k$: equal in law to the dense steps, jointly over every
 time at which the row is read.
 
-**The sums.** :math:`r_k` changes by 0.05% a step, so over at most ``MAX_INTERVAL`` steps
+**The sums.** $r_k$ changes by 0.05% a step, so over at most ``MAX_INTERVAL`` steps
 
-* the variance is :math:`C\cdot\tfrac12(r_{k_1} + r_{k_2})` with :math:`C=\sum c_k`, a
-  difference of running sums and so exact for any :math:`\alpha_k` and :math:`|D_k|`, at
-  two nodes :math:`k_{1,2} = \hat k \mp \sqrt{(n^2-1)/12}` around the mean :math:`\hat k =
-  \sum k c_k/C` (for equal weights, Gauss's rule: exact for cubics), :math:`n = b - w`;
-* the drift is :math:`m\,\alpha_{\bar k}\,r_{\bar k}\sum\beta_1^{k-g}` at the mean
-  :math:`\bar k` of the geometric weights.
+* the variance is $C\cdot\tfrac12(r_{k_1} + r_{k_2})$ with $C=\sum c_k$, a
+  difference of running sums and so exact for any $\alpha_k$ and $|D_k|$, at
+  two nodes $k_{1,2} = \hat k \mp \sqrt{(n^2-1)/12}$ around the mean $\hat k =
+  \sum k c_k/C$ (for equal weights, Gauss's rule: exact for cubics), $n = b - w$;
+* the drift is $m\,\alpha_{\bar k}\,r_{\bar k}\sum\beta_1^{k-g}$ at the mean
+  $\bar k$ of the geometric weights.
 
-In the first ``WARM_UP`` updates :math:`\alpha_k` changes too fast for that, and every row is
+In the first ``WARM_UP`` updates $\alpha_k$ changes too fast for that, and every row is
 brought up to date at every step. Later all rows are brought up to date ("flushed") every
 ``MAX_INTERVAL`` updates.
 
-**The target network** sees each row as of the last copy, time :math:`q`. A row that is read
-after it is brought to :math:`q` first, which gives its target value, then to now.
+**The target network** sees each row as of the last copy, time $q$. A row that is read
+after it is brought to $q$ first, which gives its target value, then to now.
 
-**Bookkeeping.** A gradient at update :math:`k` only changes the moments; its drift and
-noise are the first term of the next interval (:math:`k=g` above). Times count from the last
+**Bookkeeping.** A gradient at update $k$ only changes the moments; its drift and
+noise are the first term of the next interval ($k=g$ above). Times count from the last
 flush. Draws are functions of (key, row), so a row that occurs twice in a minibatch gets the
 same value.
 """
@@ -57,7 +58,7 @@ MAX_BLOCK = 8
 
 
 class Constants(NamedTuple):
-    """The numbers of alg4 that rows need."""
+    """The numbers of Algorithm 4 that rows need."""
 
     learning_rate: jax.Array
     b1: jax.Array

@@ -4,13 +4,13 @@ from typing import Any
 
 
 def step_noise_variance(alpha: Any, noise_variance: Any, num_data: Any) -> Any:
-    r"""The variance of one step's noise, :math:`2\alpha\sigma_w^2/|D|` (eq. 5).
+    r"""The variance of one step's noise, $2\alpha\sigma_w^2/|D|$ (equation 5).
 
-    A preconditioned step (alg4) divides it by :math:`\sqrt{v_k}+\epsilon`.
+    A preconditioned step (Algorithm 4) divides it by $\sqrt{v_k}+\epsilon$.
 
     Args:
-        alpha: the step size; :math:`\alpha_k` in alg4.
-        noise_variance: :math:`\sigma_w^2`.
-        num_data: :math:`|D|`.
+        alpha: the step size; $\alpha_k$ in Algorithm 4.
+        noise_variance: $\sigma_w^2$.
+        num_data: $|D|$.
     """
     return 2 * alpha * noise_variance / num_data

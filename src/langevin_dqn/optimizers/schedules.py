@@ -23,21 +23,22 @@ class PolynomialDecay:
 def polynomial_decay(scale: float, offset: float = 1.0, power: float = 1 / 3) -> PolynomialDecay:
     r"""Welling and Teh's step sizes, for any optimizer that takes an optax schedule.
 
-    .. math::
-        \alpha_k = a\,(b + k)^{-\gamma}
+    $$
+    \alpha_k = a\,(b + k)^{-\gamma}
+    $$
 
-    Langevin SGD converges to the posterior if :math:`\sum_k \alpha_k = \infty` and
-    :math:`\sum_k \alpha_k^2 < \infty`, which is :math:`\tfrac12 < \gamma \le 1`. Averages over
-    the draws converge for every :math:`0 < \gamma \le 1`, fastest at :math:`\gamma = \tfrac13`
+    Langevin SGD converges to the posterior if $\sum_k \alpha_k = \infty$ and
+    $\sum_k \alpha_k^2 < \infty$, which is $\tfrac12 < \gamma \le 1$. Averages over
+    the draws converge for every $0 < \gamma \le 1$, fastest at $\gamma = \tfrac13$
     (Teh, Thiery and Vollmer, *Consistency and fluctuations for stochastic gradient Langevin
     dynamics*, 2016).
 
     Args:
-        scale: :math:`a`.
-        offset: :math:`b`; the larger, the later the decay sets in.
-        power: :math:`\gamma`.
+        scale: $a$.
+        offset: $b$; the larger, the later the decay sets in.
+        power: $\gamma$.
 
-    Example:
+    Examples:
         >>> import langevin_dqn
         >>> step_size = langevin_dqn.polynomial_decay(0.8, offset=1.0, power=0.5)
         >>> tuple(round(float(step_size(k)), 2) for k in (0, 3, 15))

@@ -37,7 +37,7 @@ def _begin(agent, k):
 
 def prepared(name, row_updates, space=ENV.observation_space, **changes):
     """An agent and its state, before the first update."""
-    config = langevin_dqn.preset(name, row_updates=row_updates, **changes)
+    config = langevin_dqn.preset(name, "paper", row_updates=row_updates, **changes)
     agent = langevin_dqn.make_agent(config, space=space)
     return agent, filled(agent, _begin(agent, key(1)), key(2))
 

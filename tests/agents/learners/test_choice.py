@@ -13,7 +13,7 @@ def kind(config, space):
 
 
 def test_a_target_is_kept_as_values_where_states_are_few():
-    config = langevin_dqn.preset("dqn")
+    config = langevin_dqn.preset("dqn", "paper")
     limit = config.target_period * config.batch_size
     assert kind(config, IndexSpace(limit)) == "table"
     assert kind(config.replace(row_updates="dense"), IndexSpace(limit + 1)) == "dense"
@@ -24,14 +24,14 @@ def test_a_target_is_kept_as_values_where_states_are_few():
 
 def test_rows_are_lazy_where_that_is_exact_and_faster():
     large, small = IndexSpace(LAZY_FROM), IndexSpace(LAZY_FROM - 1)
-    ensemble = langevin_dqn.preset("ensemble_langevin_dqn")
+    ensemble = langevin_dqn.preset("ensemble_langevin_dqn", "paper")
     assert kind(ensemble, large) == "lazy"
     assert kind(ensemble, small) == "dense"
     assert kind(ensemble, ArraySpace((1000,))) == "dense"
-    assert kind(langevin_dqn.preset("langevin_dqn"), large) == "dense"  # regularised
+    assert kind(langevin_dqn.preset("langevin_dqn", "paper"), large) == "dense"  # regularised
     assert kind(langevin_dqn.preset("ensemble_langevin_dqn", "released"), large) == "dense"  # the prior moves
     with pytest.raises(UserError, match="regularizer"):
-        kind(langevin_dqn.preset("langevin_dqn", row_updates="lazy"), large)
+        kind(langevin_dqn.preset("langevin_dqn", "paper", row_updates="lazy"), large)
     with pytest.raises(UserError, match="observations that are indices"):
         kind(ensemble.replace(row_updates="lazy"), ArraySpace((1000,)))
 
@@ -39,10 +39,10 @@ def test_rows_are_lazy_where_that_is_exact_and_faster():
 def test_only_alg4_has_lazy_rows():
     """What a row does between reads is known for alg4's moments; eq. (5) takes the dense step."""
     space, sgd = IndexSpace(5_000), {"optimizer": "sgd"}
-    assert kind(langevin_dqn.preset("ensemble_langevin_dqn"), space) == "lazy"
-    assert kind(langevin_dqn.preset("ensemble_langevin_dqn", **sgd), space) == "dense"
+    assert kind(langevin_dqn.preset("ensemble_langevin_dqn", "paper"), space) == "lazy"
+    assert kind(langevin_dqn.preset("ensemble_langevin_dqn", "paper", **sgd), space) == "dense"
     with pytest.raises(UserError, match="optimizer=adam"):
-        kind(langevin_dqn.preset("ensemble_langevin_dqn", **sgd, row_updates="lazy"), space)
+        kind(langevin_dqn.preset("ensemble_langevin_dqn", "paper", **sgd, row_updates="lazy"), space)
 
 
 def test_a_network_without_rows_is_dense():
@@ -53,7 +53,7 @@ def test_a_network_without_rows_is_dense():
         def apply(self, params, obs, index=None):
             raise NotImplementedError
 
-    config = langevin_dqn.preset("ensemble_langevin_dqn")
+    config = langevin_dqn.preset("ensemble_langevin_dqn", "paper")
     assert langevin_dqn.make_agent(config, Plain(), IndexSpace(5_000)).choice.kind == "dense"
     assert langevin_dqn.make_agent(config, Plain(), IndexSpace(5)).choice.kind == "dense"
     with pytest.raises(UserError, match="observations that are indices"):

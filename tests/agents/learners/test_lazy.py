@@ -28,6 +28,9 @@ SLOW = pytest.mark.slow
         # several blocks between copies, chunks not full
         pytest.param("dqn", {"target_period": 20, "batch_size": 30}, marks=SLOW),
         pytest.param("dqn", {"target_period": 1}, marks=SLOW),
+        # one table for all members
+        ("boot_dqn", {"members": 3, "insertion": "mask", "shared_minibatch": True}),
+        pytest.param("boot_dqn", {"members": 2, "insertion_probability": 1.0, "shared_minibatch": True}, marks=SLOW),
     ],
 )
 def test_without_noise_the_two_agents_are_the_same(name, changes):
@@ -42,12 +45,16 @@ def test_without_noise_the_two_agents_are_the_same(name, changes):
     np.testing.assert_allclose(values["lazy"], values["dense"], atol=1e-4)
 
 
+SHARED = {"members": 2, "insertion": "mask", "shared_minibatch": True}
+
+
 @pytest.mark.slow
-def test_blocks_may_be_cut_anywhere():
+@pytest.mark.parametrize("changes", [{"members": 2}, SHARED])
+def test_blocks_may_be_cut_anywhere(changes):
     """Updates in runs of any length, with the acting member's rows prepared in between, as in training."""
     values = {}
     for mode in ("dense", "lazy"):
-        agent, state = prepared("boot_dqn", mode, members=2)
+        agent, state = prepared("boot_dqn", mode, **changes)
         state = learn(agent, key(3), state, jnp.int32(300))
         attend = quick_jit(type(agent).attend)
         for turn, count in enumerate((3, 2, 1, 6, 9, 5, 7, 2)):
@@ -59,12 +66,15 @@ def test_blocks_may_be_cut_anywhere():
 
 
 @SLOW
-def test_with_noise_unvisited_rows_spread_alike():
-    """Rows nobody reads: their spread under both steps, as a ratio; F-test at level 1e-6."""
+@pytest.mark.parametrize("shared", [False, True])
+def test_with_noise_unvisited_rows_spread_alike(shared):
+    """Rows nobody reads: their spread under both steps, as a ratio, F-test at level 1e-6; members are independent:
+    |r| < 5/√n for each pair.
+    """
     spread = {}
     for mode in ("dense", "lazy"):
-        agent, state = prepared("ensemble_langevin_dqn", mode, members=4)
-        before = state.learner.params[0] if mode == "dense" else state.learner.params[0].rows.value
+        agent, state = prepared("ensemble_langevin_dqn", mode, members=4, shared_minibatch=shared)
+        before, _ = agent.learner.dense_params(key(4), state.learner)
         state = learn(agent, key(3), state, jnp.int32(400))
         rows, _ = agent.learner.dense_params(key(4), state.learner)
         unreachable = [r * DEPTH + c for r in range(DEPTH) for c in range(r + 1, DEPTH)]
@@ -73,6 +83,8 @@ def test_with_noise_unvisited_rows_spread_alike():
         count = moved.size
     # log of a ratio of variances with n each: standard deviation 2/sqrt(n)
     assert abs(np.log(spread["lazy"] / spread["dense"])) < 5 * 2 / np.sqrt(count)
+    correlation = np.corrcoef(moved.reshape(4, -1)) - np.eye(4)
+    assert np.abs(correlation).max() < 5 / np.sqrt(count / 4)
 
 
 # The law of noisy reads, coordinate by coordinate. Without hidden layers Q(s, ·) is row s plus a bias.
@@ -85,7 +97,7 @@ TABLE = {
 
 
 def table_agent(mode):
-    config = langevin_dqn.preset("ensemble_langevin_dqn", row_updates=mode, **TABLE)
+    config = langevin_dqn.preset("ensemble_langevin_dqn", "paper", row_updates=mode, **TABLE)
     return langevin_dqn.make_agent(config, space=IndexSpace(STATES))
 
 
@@ -204,6 +216,24 @@ def test_both_learners_have_one_law(chains):
         for action in range(ACTIONS):
             pair = (chains[mode][:, row, action] for mode in ("dense", "lazy"))
             assert stats.ks_2samp(*pair).pvalue > 1e-4, (row, action)
+
+
+@SLOW
+def test_a_read_of_a_shared_table_is_the_members_own():
+    """With and without one table for all, each member reads what its network gives; rows differ by member."""
+    agent, state = prepared("ensemble_langevin_dqn", "lazy", members=3, shared_minibatch=True)
+    state = learn(agent, key(3), state, jnp.int32(300))
+    assert state.learner.params[0].rows.value.shape[0] == 1
+    never = jnp.int32(DEPTH - 1)  # the corner that no path reaches
+    attended = quick_jit(type(agent).attend)(agent, key(5), state, never)
+    rows, rest = agent.learner.dense_params(key(6), attended.learner)
+    for member in range(3):
+        own = agent.network.head(jax.tree.map(lambda x, m=member: x[m], rest), rows[member, DEPTH - 1])
+        prior = agent.member_values(attended, member, never) - agent.learner.read(
+            attended.learner, jnp.int32(member), never, None
+        )
+        np.testing.assert_allclose(agent.member_values(attended, member, never, key(7)), own + prior, rtol=1e-5)
+    assert len({float(x) for x in rows[:, DEPTH - 1, 0]}) == 3
 
 
 def test_attending_makes_acting_and_learning_see_one_value(lazy_table):

@@ -2,6 +2,8 @@
 
 from typing import Literal, NamedTuple
 
+import jax
+
 from langevin_dqn.agents.learners.dense import DenseLearner, DenseState
 from langevin_dqn.agents.learners.lazy import LazyLearner
 from langevin_dqn.agents.learners.lazy_state import LazyState
@@ -39,15 +41,23 @@ class LearnerChoice(NamedTuple):
 def choose_learner(config: AgentConfig, network: Network, space: Space | None) -> LearnerChoice:
     """The learner for a configuration, by fixed thresholds that were measured.
 
-    Lazy rows are exact without a regulariser, for a first layer that is a table. A table of target
+    Lazy rows are exact without a regulariser, for a first layer that is a table. They were measured on CPUs; on an
+    accelerator they are used only where the configuration asks for them. A table of target
     values pays where it has no more states than there are samples between two copies of the target.
     """
     is_table = has_rows(network) and not isinstance(space, ArraySpace)
-    exact = is_table and config.regularizer == 0 and not config.prior_noise and config.optimizer == "adam"
+    needed = {
+        "observations that are indices": is_table,
+        "regularizer=0": config.regularizer == 0,
+        "prior_noise=false": not config.prior_noise,
+        "optimizer=adam": config.optimizer == "adam",
+        "a hidden layer, or value_scaling=fixed": config.value_scaling == "fixed" or len(config.hidden) > 0,
+    }
+    exact = all(needed.values())
     if config.row_updates == "lazy" and not exact:
-        needs = "regularizer=0, prior_noise=false and optimizer=adam" if is_table else "observations that are indices"
-        raise UserError(f"row_updates=lazy needs {needs}", "use row_updates=dense")
-    many = isinstance(space, IndexSpace) and space.n >= LAZY_FROM
+        missing = next(need for need, given in needed.items() if not given)
+        raise UserError(f"row_updates=lazy needs {missing}", "use row_updates=dense")
+    many = isinstance(space, IndexSpace) and space.n >= LAZY_FROM and jax.default_backend() == "cpu"
     if config.row_updates == "lazy" or (config.row_updates == "auto" and exact and many):
         return LearnerChoice("lazy", min(config.target_period, lazy_rows.MAX_BLOCK))
     few = isinstance(space, IndexSpace) and space.n <= config.target_period * config.batch_size

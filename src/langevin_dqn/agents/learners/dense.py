@@ -8,7 +8,7 @@ import jax.numpy as jnp
 from jax import lax
 
 from langevin_dqn.agents.replay import Replay, Transition
-from langevin_dqn.agents.update import Problem, UpdateCount, loss_gradient, of_actions
+from langevin_dqn.agents.update import Look, Problem, UpdateCount, loss_gradient, norm, of_actions
 from langevin_dqn.networks import base as networks
 from langevin_dqn.pytrees import apply_if
 
@@ -31,7 +31,7 @@ class DenseState(NamedTuple):
 
 @dataclass(frozen=True)
 class DenseLearner:
-    """Carries out a :class:`Problem` for all parameters.
+    """Carries out a ``Problem`` for all parameters.
 
     Attributes:
         problem: what to minimise.
@@ -49,7 +49,7 @@ class DenseLearner:
     def read(self, state: DenseState, member: jax.Array, obs: jax.Array, key: jax.Array | None, index: Any = None):
         """One member's values of an observation, without prior."""
         del key
-        return member_values(self.problem.network, state.params, member, obs, index)
+        return networks.member_values(self.problem.network, state.params, member, obs, index)
 
     def attend(self, key: jax.Array, state: DenseState, member: jax.Array, obs: jax.Array) -> DenseState:
         del key, member, obs
@@ -59,6 +59,12 @@ class DenseLearner:
         """Every member's parameters as the network takes them."""
         del key
         return state.params
+
+    def scaled(self, state: DenseState, factor: jax.Array) -> DenseState:
+        """The state whose values, and those of the target, are ``factor`` times as large."""
+        scale = self.problem.network.scaled  # type: ignore[attr-defined]
+        target = state.target * factor if self.tabulates else scale(state.target, factor)
+        return state._replace(params=scale(state.params, factor), target=target)
 
     def learn(self, key: jax.Array, state: DenseState, replay: Replay, count: jax.Array) -> DenseState:
         """``count`` updates."""
@@ -86,14 +92,30 @@ class DenseLearner:
 
     def _update(self, key, params, target, optimizer_state, batch: Transition, num_data, indices):
         """alg2 for one member."""
+        loss, gradient = self._gradient(params, target, batch, num_data, indices)
+        return *self.problem.step(key, gradient, optimizer_state, params, num_data), loss
+
+    def _gradient(self, params, target, batch: Transition, num_data, indices):
+        """Line 3 of alg2: one member's loss, and what the optimizer receives."""
         problem = self.problem
-        index, target_index = indices
-        goal = problem.goal(self._target_values(target, batch.next_obs, target_index), batch)
+        index, goal = indices[0], self._goal(target, batch, indices)
         loss, gradient = loss_gradient(
             problem, lambda params: self._chosen_values(params, batch, index), params, goal, batch
         )
-        gradient = problem.add_penalty(gradient, params, num_data)
-        return *problem.step(key, gradient, optimizer_state, params, num_data), loss
+        return loss, problem.add_penalty(gradient, params, num_data)
+
+    def _goal(self, target, batch: Transition, indices) -> jax.Array:
+        return self.problem.goal(self._target_values(target, batch.next_obs, indices[1]), batch)
+
+    def look_at(self, key: jax.Array, state: DenseState, batch: Transition, num_data: jax.Array) -> Look:
+        """What an update with these minibatches would see, without making it."""
+
+        def one(params, target, batch, num_data, indices):
+            loss, gradient = self._gradient(params, target, batch, num_data, indices)
+            error = self._goal(target, batch, indices) - self._chosen_values(params, batch, indices[0])
+            return Look(loss, error, norm(gradient))
+
+        return jax.vmap(one)(state.params, state.target, batch, num_data, self._indices(key, state.counter))
 
     def _indices(self, key: jax.Array, counter: UpdateCount) -> tuple[Any, Any]:
         """An index for each sample of each member, for the network and for the target; None where there is none."""
@@ -136,13 +158,3 @@ def _batch_values(network: Any, params: Any, obs: jax.Array, index: Any) -> jax.
     if index is None:
         return jax.vmap(network.apply, (None, 0))(params, obs)
     return jax.vmap(network.apply, (None, 0, 0))(params, obs, index)
-
-
-def member_values(network: Any, params: Any, member: jax.Array, obs: jax.Array, index: Any = None) -> jax.Array:
-    """One member's values of an observation, from parameters that lead with the members."""
-    if networks.has_rows(network) and networks.is_index(obs):
-        # Take the row before the member, so that no member's whole table is copied.
-        rows, rest = params
-        row = rows[member, jnp.minimum(obs, rows.shape[1] - 1)]
-        return network.head(jax.tree.map(lambda x: x[member], rest), row)
-    return networks.values(network, jax.tree.map(lambda x: x[member], params), obs, index)

@@ -3,10 +3,10 @@
 A block's minibatches are drawn at its start, which is the same as drawing them one by one, since
 nothing enters the replay between updates. So it is known which rows the block reads:
 
-1. :func:`_gather`: these rows go from the table to a small workspace, brought to the time of the
+1. ``_gather``: these rows go from the table to a small workspace, brought to the time of the
    last copy of the target, and the target network's values of them are computed;
-2. :func:`_update`, once for each update: alg2, on the workspace;
-3. :func:`_scatter`: the rows go back to the table.
+2. ``_update``, once for each update: alg2, on the workspace;
+3. ``_scatter``: the rows go back to the table.
 """
 
 from functools import partial
@@ -16,7 +16,15 @@ import jax
 import jax.numpy as jnp
 from jax import lax
 
-from langevin_dqn.agents.learners.lazy_state import LazyState, clock_of, constants_of, first_clock, row_of
+from langevin_dqn.agents.learners.lazy_state import (
+    LazyState,
+    by_group,
+    by_member,
+    constants_of,
+    first_clock,
+    groups_of,
+    row_of,
+)
 from langevin_dqn.agents.replay import Replay
 from langevin_dqn.agents.update import Problem, loss_gradient, of_actions
 from langevin_dqn.optimizers import lazy_rows
@@ -24,17 +32,17 @@ from langevin_dqn.optimizers.distinct import Distinct, distinct, sum_by_slot
 from langevin_dqn.optimizers.lazy_rows import Clock, Constants, Rows, Table
 from langevin_dqn.pytrees import apply_if
 
-#: Rows per member that go to and from the workspace together.
+#: Rows per group that go to and from the workspace together.
 CHUNK = 64
 
 
 class Workspace(NamedTuple):
-    """Room for the rows a block reads: arrays lead with (members, slots).
+    """Room for the rows a block reads: arrays lead with (groups, slots).
 
     Attributes:
         rows: the rows, as of the last copy of the target or later.
         target: them as of that copy.
-        values: the target network's values of them.
+        values: the target network's values of them; leads with (members, slots).
         scratch: memory to find samples of the same slot with.
     """
 
@@ -48,7 +56,7 @@ class Reads(NamedTuple):
     """Which rows a block reads.
 
     Attributes:
-        places: where each slot's row belongs, the members' tables one after the other.
+        places: where each slot's row belongs, the groups' tables one after the other.
         chunks: chunks of slots in use.
         target_chunks: of those, the ones that the target network reads; they come first.
         fresh: no row has been read since the last copy of the target.
@@ -64,12 +72,12 @@ class Reads(NamedTuple):
 
 def workspace(problem: Problem, block: int, state: LazyState) -> Workspace:
     """An empty workspace for blocks of at most ``block`` updates."""
-    table, members = state.params[0], problem.members
+    table, groups = state.params[0], groups_of(problem)
     reads = 2 * block * problem.config.batch_size
     slots = -(-reads // CHUNK) * CHUNK
-    rows = jax.tree.map(lambda x: jnp.zeros((members, slots, *x.shape[2:])), table.rows)
-    values = jax.eval_shape(jax.vmap(_head(problem)), state.target[1], rows.value)
-    return Workspace(rows, jnp.zeros_like(rows.value), jnp.zeros(values.shape), jnp.zeros(members * slots, jnp.int32))
+    rows = jax.tree.map(lambda x: jnp.zeros((groups, slots, *x.shape[2:])), table.rows)
+    values = jax.eval_shape(jax.vmap(_head(problem)), state.target[1], by_member(problem, rows.value))
+    return Workspace(rows, jnp.zeros_like(rows.value), jnp.zeros(values.shape), jnp.zeros(groups * slots, jnp.int32))
 
 
 def learn_block(
@@ -83,26 +91,26 @@ def learn_block(
     length: jax.Array,
 ) -> tuple[LazyState, Workspace]:
     """``length`` updates, of which the last may copy the target; ``first`` is the number of the first one."""
-    members, constants = problem.members, constants_of(problem)
+    groups, constants = groups_of(problem), constants_of(problem)
     keys = jax.vmap(lambda i: jax.random.split(jax.random.fold_in(key, first + i), 3))(jnp.arange(block))
     batch, sizes = jax.vmap(lambda key: problem.minibatches(key, replay))(keys[:, 0])
     num_data = sizes[0]
     used = jnp.where(jnp.arange(block) < length, jnp.arange(block), 0)  # do not read for updates not made
-    rows = row_of(state.params[0], jnp.stack([batch.obs[used], batch.next_obs[used]]))
-    by_member = jnp.moveaxis(rows, 2, 0).reshape(members, -1)
-    found, scratch = jax.vmap(distinct)(by_member, state.optimizer.scratch)
+    obs = jnp.stack([batch.obs[used, :groups], batch.next_obs[used, :groups]])  # the members of a group read the same
+    rows = jnp.moveaxis(row_of(state.params[0], obs), 2, 0).reshape(groups, -1)
+    found, scratch = jax.vmap(distinct)(rows, state.optimizer.scratch)
     variance = problem.numbers["noise_variance"]
     if variance is None:
         variance = jnp.float32(0)
     clock = jax.vmap(lambda clock, size: lazy_rows.add_noise(constants, clock, variance, size, block))(
-        state.optimizer.clock, num_data
+        state.optimizer.clock, num_data[:groups]
     )
     state = state._replace(optimizer=state.optimizer._replace(scratch=scratch, clock=clock))
 
     reads = _reads(problem, state, work, found, length)
     state, work = _gather(problem, keys[0, 2], state, work, reads)
-    slot = jnp.moveaxis(found.slot.reshape(members, 2, block, -1), 0, 2)
-    next_values = jax.vmap(lambda values, slot: values[slot], (0, 1), 1)(work.values, slot[1])
+    slot = jnp.moveaxis(found.slot.reshape(groups, 2, block, -1), 0, 2)
+    next_values = _values_at(work.values, slot[1])
     goal = jax.vmap(jax.vmap(problem.goal))(next_values, batch)
 
     def update(i, carry):
@@ -116,13 +124,13 @@ def learn_block(
 
 
 def _reads(problem: Problem, state: LazyState, work: Workspace, found: Distinct, length: jax.Array) -> Reads:
-    members, count, _ = state.params[0].target.shape
+    groups, count, _ = state.params[0].target.shape
     listed = found.values.shape[1]
-    places = jnp.where(found.values < count, found.values + count * jnp.arange(members)[:, None], members * count)
+    places = jnp.where(found.values < count, found.values + count * jnp.arange(groups)[:, None], groups * count)
     spare = ((0, 0), (0, work.values.shape[1] - listed))
     clock = first_clock(state)
     return Reads(
-        places=jnp.pad(places, spare, constant_values=members * count),
+        places=jnp.pad(places, spare, constant_values=groups * count),
         chunks=_chunks(found.tail[:, 0]),
         target_chunks=_chunks(found.tail[:, listed // 2]),  # next observations are the second half of the list
         fresh=clock.now <= clock.sync,
@@ -152,7 +160,9 @@ def _gather(problem: Problem, key: jax.Array, state: LazyState, work: Workspace,
         seen = lax.cond(
             reads.fresh, lambda: rows.value, lambda: jax.vmap(lazy_rows.target_of)(clock, rows, target_table[place])
         )
-        values = _set_chunk(work.values, chunk, heads(target_rest, seen)) if evaluates else work.values
+        values = work.values
+        if evaluates:
+            values = _set_chunk(values, chunk, heads(target_rest, by_member(problem, seen)))
         target = apply_if(~reads.copies, lambda target: _set_chunk(target, chunk, seen), work.target)
         work = work._replace(rows=_set_chunk(work.rows, chunk, rows), target=target, values=values)
         return rows_table, target_table, work
@@ -176,12 +186,12 @@ def _update(problem: Problem, key, state: LazyState, work: Workspace, places, ba
     table, rest = state.params
     optimizer, clock = state.optimizer, state.optimizer.clock
     now_key, rest_key = jax.random.split(key)
-    members, slots, width = work.rows.value.shape
+    groups, slots, width = work.rows.value.shape
     flat = jax.tree.map(lambda x: x.reshape(-1, *x.shape[2:]), work.rows)
-    place = slot + slots * jnp.arange(members)[:, None]
+    place = slot + slots * jnp.arange(groups)[:, None]
     rows = flat.take(place)
 
-    now = clock_of(state, 0)
+    now = first_clock(state)
     behind = now.now > now.sync
     value = _advance_if(behind, constants, clock, now_key, rows, places.reshape(-1)[place], clock.now)
     head = _head(problem)
@@ -192,7 +202,8 @@ def _update(problem: Problem, key, state: LazyState, work: Workspace, places, ba
 
         return loss_gradient(problem, chosen, (rest, value), goal, batch)
 
-    loss, (gradient, row_gradient) = jax.vmap(gradient_of)(rest, value, goal, batch)
+    loss, (gradient, row_gradient) = jax.vmap(gradient_of)(rest, by_member(problem, value), goal, batch)
+    row_gradient = by_group(problem, row_gradient)
     summed, scratch = sum_by_slot(place.reshape(-1), row_gradient.reshape(-1, width), work.scratch)
     learned = jax.vmap(lambda *args: lazy_rows.add_gradient(constants, *args))(
         clock, rows, summed.reshape(row_gradient.shape)
@@ -200,7 +211,7 @@ def _update(problem: Problem, key, state: LazyState, work: Workspace, places, ba
     learned = learned._replace(value=value, time=jnp.broadcast_to(clock.now[:, None], rows.time.shape))
     flat = flat.put(place, learned)
     rest, rest_state = jax.vmap(problem.step)(
-        jax.random.split(rest_key, members), gradient, optimizer.rest, rest, num_data
+        jax.random.split(rest_key, problem.members), gradient, optimizer.rest, rest, num_data
     )
     state = state._replace(
         params=(table, rest),
@@ -212,7 +223,7 @@ def _update(problem: Problem, key, state: LazyState, work: Workspace, places, ba
 
 
 def _advance_if(behind, constants: Constants, clock: Clock, key, rows: Rows, places, until) -> jax.Array:
-    """Every member's rows at ``until``, each with the draw of its place in the table, if any is behind."""
+    """Every group's rows at ``until``, each with the draw of its place in the table, if any is behind."""
 
     def advanced():
         z = jax.vmap(lambda place: lazy_rows.draw(constants, key, place, rows.width))(places)
@@ -245,18 +256,26 @@ def _copy_target(problem: Problem, state: LazyState) -> LazyState:
     return state._replace(target=(None, target_rest), optimizer=state.optimizer._replace(clock=clock))
 
 
+def _values_at(values: jax.Array, slot: jax.Array) -> jax.Array:
+    """Each member's values at the slots of its group: (updates, members, batch, actions)."""
+    shared = slot.shape[1] < values.shape[0]
+    return jax.vmap(lambda values, slot: values[slot], (0, None if shared else 1), 1)(
+        values, slot[:, 0] if shared else slot
+    )
+
+
 def _head(problem: Problem):
     """The network behind the first layer, for rows of one member."""
     return jax.vmap(problem.network.head, (None, 0))  # type: ignore[attr-defined]
 
 
 def _flat(table: Table) -> Table:
-    """The members' tables one after the other."""
+    """The groups' tables one after the other."""
     return jax.tree.map(lambda x: x.reshape(-1, *x.shape[2:]), table)
 
 
 def _chunks(counts: jax.Array) -> jax.Array:
-    """Chunks that hold so many slots of every member."""
+    """Chunks that hold so many slots of every group."""
     return (counts.max() + CHUNK - 1) // CHUNK
 
 

@@ -1,0 +1,49 @@
+"""Whether an agent is the one that a file was written by, from what each says of itself."""
+
+import json
+from dataclasses import asdict
+from typing import Any
+
+from langevin_dqn.agents.value_agent import ValueAgent
+from langevin_dqn.config import AgentConfig
+from langevin_dqn.environments.base import Space
+from langevin_dqn.errors import UserError
+from langevin_dqn.networks.base import describe_network
+
+
+def describe_space(space: Space) -> dict[str, Any]:
+    """A space as JSON."""
+    return json.loads(json.dumps({"kind": type(space).__name__, **asdict(space)}))
+
+
+def check_same_agent(source: str, name: str, described: dict[str, Any], built: Any) -> None:
+    """Refuse another agent or network than the one that wrote a file.
+
+    Args:
+        source: the file, for messages.
+        name: what the agent was called there.
+        described: what it said of itself.
+        built: the agent that is there now.
+    """
+    found = json.loads(json.dumps(built.describe()))
+    if _comparable(described) == _comparable(found):
+        return
+    if isinstance(built, ValueAgent) and described.get("network") != describe_network(built.network):
+        network = described.get("network")
+        named = network.get("class", "another one") if isinstance(network, dict) else "another one"
+        raise UserError(f"{source} was saved with the network {named}", "name it with network= or --network")
+    raise UserError(
+        f"{source} was saved by another agent, or with other settings or another version of it",
+        f"{name_agent(name)}, and its settings as in training",
+    )
+
+
+def _comparable(description: dict[str, Any]) -> dict[str, Any]:
+    """A description in which fields that were added or renamed later do not count."""
+    config = description.get("config")
+    return description | {"config": AgentConfig.from_dict(config)} if isinstance(config, dict) else description
+
+
+def name_agent(agent: str) -> str:
+    """The hint that an agent has to be named."""
+    return f"name it with agent= or --agent{f' {agent}' if agent.startswith('python:') else ''}"

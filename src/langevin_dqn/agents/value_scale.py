@@ -1,0 +1,78 @@
+r"""Learning in units of the returns: rewards are divided by one positive number $s$.
+
+Noise and prior are in units of reward, so an agent set up for returns of about 1 explores too little where
+they are 1,000 times as large. Dividing rewards by $s$ is the same as multiplying $\sigma_w$ and the
+prior's scale by $s$: the posterior keeps its meaning, and the greedy action stays what it is.
+
+Three rules (``value_scaling``) for $s$:
+
+- ``fixed``: it is ``value_scale``.
+- ``grow``: it starts there, as a guess of what there may be to win. It is doubled until the absolute return of an
+  episode, so far, does not exceed it; and once a return was above zero, it is the largest that was seen, in powers of
+  two of the guess, even if that is less. Costs alone do not lower it: in the deep sea they are all that is seen at
+  first, and normalised by them, a single cost would be as bad as the treasure is good.
+- ``warmup``: as ``grow``, from the largest absolute return in random steps before training, costs or not.
+
+The values of network and target, in units of reward, stay the same when $s$ changes.
+"""
+
+from typing import NamedTuple
+
+import jax
+import jax.numpy as jnp
+
+
+class ValueScale(NamedTuple):
+    """The scale of one run.
+
+    Attributes:
+        scale: s.
+        least: s is at least this: the guess, or much less once a return was above zero.
+        largest: the largest absolute return seen.
+        total: the return of the episode so far.
+    """
+
+    scale: jax.Array
+    least: jax.Array
+    largest: jax.Array
+    total: jax.Array
+
+
+def init(scale: jax.Array) -> ValueScale:
+    return ValueScale(scale, scale, jnp.float32(0), jnp.float32(0))
+
+
+def with_reward(state: ValueScale, reward: jax.Array, guess: jax.Array) -> ValueScale:
+    """The scale after one more reward; ``guess`` is where it started."""
+    total = state.total + reward
+    largest = jnp.maximum(state.largest, jnp.abs(total))
+    least = jnp.where(total > 0, _tiny(guess), state.least)
+    return ValueScale(grown(least, largest), least, largest, total)
+
+
+def _tiny(scale: jax.Array) -> jax.Array:
+    """A power of two of ``scale`` that any return reaches."""
+    return jnp.ldexp(scale, jnp.int32(-60))
+
+
+def grown(scale: jax.Array, to: jax.Array) -> jax.Array:
+    """``scale`` times the least power of two, at least 1, with which it reaches ``to``."""
+    doublings = jnp.ceil(jnp.log2(jnp.maximum(to / scale, 1.0)))
+    # ldexp is exact; exp2 may not be.
+    return jnp.ldexp(scale, jnp.where(jnp.isfinite(doublings), doublings, 0).astype(jnp.int32))
+
+
+def warmed_up(scale: jax.Array, rewards: jax.Array, ended: jax.Array) -> jax.Array:
+    """``scale`` times the power of two with which it just reaches the largest absolute return in some steps.
+
+    Without a reward it stays what it was.
+    """
+
+    def add(total, step):
+        reward, end = step
+        total = total + reward
+        return jnp.where(end, 0.0, total), jnp.abs(total)
+
+    _, returns = jax.lax.scan(add, jnp.float32(0), (rewards.astype(jnp.float32), ended))
+    largest = returns.max()
+    return jnp.where(largest > 0, grown(_tiny(scale), largest), scale)
