@@ -101,7 +101,9 @@ def test_what_a_subclass_must_define():
 @pytest.mark.usefixtures("quick_compilation")
 def test_an_agent_trains_on_the_least_that_one_can_write():
     """Without ``max_steps`` the replay buffer has the size of the configuration."""
-    result = langevin_dqn.train("dqn", Walk(jnp.int32(3)), episodes=4, epsilon=1.0, buffer_size=50, batch_size=8)
+    result = langevin_dqn.train(
+        "dqn", Walk(jnp.int32(3)), preset="paper", episodes=4, epsilon=1.0, buffer_size=50, batch_size=8
+    )
     assert result.returns.tolist() == [1.0] * 4
     assert result.env == "Walk"
 
@@ -187,7 +189,7 @@ def test_an_environment_that_does_not_inherit():
     as_gymnasium = pytest.importorskip("langevin_dqn.environments.adapters.as_gymnasium")
     for gain in (1.0, 3.0):
         environment = _foreign(gain)
-        result = langevin_dqn.train("dqn", environment, episodes=3, updates_per_step=0, keep_agent=True)
+        result = langevin_dqn.train("dqn", environment, preset="paper", episodes=3, updates_per_step=0, keep_agent=True)
         assert result.returns.tolist() == [gain] * 3
         assert langevin_dqn.evaluate(result.trained, environment, episodes=2).tolist() == [gain] * 2
         gym = as_gymnasium.GymnasiumEnv(environment)

@@ -9,10 +9,12 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from langevin_dqn.environments.adapters.dm_env import DmEnvironment
     from langevin_dqn.environments.adapters.gymnasium import GymnasiumEnvironment
+    from langevin_dqn.environments.adapters.gymnax import GymnaxEnvironment
     from langevin_dqn.environments.adapters.host import HostEnvironment
+    from langevin_dqn.environments.adapters.xminigrid import XMiniGridEnvironment
     from langevin_dqn.environments.base import ArraySpace, Environment, FeatureSpace, IndexSpace, Space
     from langevin_dqn.environments.checking import check_environment
-    from langevin_dqn.environments.registry import make_env, register_env, safe_env
+    from langevin_dqn.environments.registry import as_environment, id_of, is_made_here, make_env, register_env, safe_env
     from langevin_dqn.pytrees import pytree, static
 
 _HOME = {
@@ -21,10 +23,15 @@ _HOME = {
     "Environment": "environments.base",
     "FeatureSpace": "environments.base",
     "GymnasiumEnvironment": "environments.adapters.gymnasium",
+    "GymnaxEnvironment": "environments.adapters.gymnax",
     "HostEnvironment": "environments.adapters.host",
     "IndexSpace": "environments.base",
     "Space": "environments.base",
+    "XMiniGridEnvironment": "environments.adapters.xminigrid",
+    "as_environment": "environments.registry",
     "check_environment": "environments.checking",
+    "id_of": "environments.registry",
+    "is_made_here": "environments.registry",
     "make_env": "environments.registry",
     "pytree": "pytrees",
     "register_env": "environments.registry",
@@ -38,10 +45,15 @@ __all__ = [
     "Environment",
     "FeatureSpace",
     "GymnasiumEnvironment",
+    "GymnaxEnvironment",
     "HostEnvironment",
     "IndexSpace",
     "Space",
+    "XMiniGridEnvironment",
+    "as_environment",
     "check_environment",
+    "id_of",
+    "is_made_here",
     "make_env",
     "pytree",
     "register_env",

@@ -1,4 +1,4 @@
-"""The old place of :mod:`langevin_dqn.environments.adapters.as_gymnasium`."""
+"""The old place of ``langevin_dqn.environments.adapters.as_gymnasium``."""
 
 import warnings
 

@@ -2,7 +2,7 @@
 
 An environment is a frozen dataclass of pure functions. Its fields are leaves of a pytree, so a
 program compiled for one setting (a deep sea's action mapping, say) serves every other of the same
-shape; fields that decide shapes are marked :func:`~langevin_dqn.pytrees.static`.
+shape; fields that decide shapes are marked ``static``.
 """
 
 from collections.abc import Callable
@@ -30,7 +30,7 @@ class ArraySpace:
     """Observations are arrays of one shape.
 
     Pixels may stay ``uint8``, which a replay buffer holds in a quarter of the memory; networks
-    see them divided by 255.
+    see them divided by 255. So may ``bool``, seen as 0 and 1.
     """
 
     shape: tuple[int, ...]
@@ -71,13 +71,13 @@ else:
 class Environment:
     """An episodic environment with a finite number of actions, as pure JAX functions.
 
-    A subclass is a frozen dataclass that defines :meth:`reset`, :meth:`step`, ``observation_space``
+    A subclass is a frozen dataclass that defines ``reset``, ``step``, ``observation_space``
     and ``num_actions``; everything else has a default. Subclasses are registered as pytrees.
 
     An object of another class is accepted too, if it is a pytree and has all these members but
     ``learned_regret``.
 
-    Example:
+    Examples:
         >>> import jax.numpy as jnp
         >>> @dataclass(frozen=True)
         ... class Coin(Environment):
@@ -103,7 +103,7 @@ class Environment:
 
     @overridable
     def observation_space(self) -> Space:
-        """What :meth:`reset` and :meth:`step` return as the observation."""
+        """What ``reset`` and ``step`` return as the observation."""
         raise AttributeError(f"{type(self).__name__} does not define observation_space")
 
     @overridable

@@ -1,4 +1,4 @@
-"""The old place of :mod:`langevin_dqn.environments.adapters.dm_env`."""
+"""The old place of ``langevin_dqn.environments.adapters.dm_env``."""
 
 import warnings
 

@@ -1,4 +1,4 @@
-"""The old place of :mod:`langevin_dqn.environments.adapters.gymnasium`."""
+"""The old place of ``langevin_dqn.environments.adapters.gymnasium``."""
 
 import warnings
 

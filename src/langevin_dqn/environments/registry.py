@@ -2,16 +2,18 @@
 
 ``cartpole_noise/12`` is a bsuite id (experiment/setting); ``deep_sea:depth=20,mapping_seed=7``
 is a name with settings; a bare name takes its defaults. ``gym:CartPole-v1`` is Gymnasium's,
+``gymnax:CartPole-v1`` gymnax's, ``xminigrid:MiniGrid-Empty-5x5`` XLand-MiniGrid's,
 ``dm:package.module:factory`` any dm_env environment, and ``jax:package.module:factory`` an
-environment of your own. :func:`register_env` adds names.
+environment of your own. ``register_env`` adds names.
 """
 
 import re
+import sys
 from collections.abc import Callable, Collection
 from typing import Any
 
 from langevin_dqn import ids
-from langevin_dqn.environments.adapters import dm_env, gymnasium
+from langevin_dqn.environments.adapters import dm_env, gymnasium, gymnax, xminigrid
 from langevin_dqn.environments.adapters.host import HostEnvironment
 from langevin_dqn.environments.base import Environment
 from langevin_dqn.environments.bsuite.sweeps import SWEEPS
@@ -32,6 +34,13 @@ _NAME_BY_SETTING = {("bandit", "arms"): "gaussian_bandit"}
 #: Settings of bsuite that have another name here.
 _RENAMED_SETTINGS = {"size": "depth"}
 
+#: How names in other libraries look, and the prefix of their ids.
+_ELSEWHERE = (
+    (r"-v\d+$", "Gymnasium's", "gym"),
+    (r"-(MinAtar|bsuite|misc)$", "gymnax's", "gymnax"),
+    (r"^(XLand-)?MiniGrid-", "XLand-MiniGrid's", "xminigrid"),
+)
+
 _OWN = "an environment of your own is jax:package.module:factory"
 _NAME_IT = "if you trust this code, give the same id yourself, with env= in Python or --env on the command line"
 
@@ -39,10 +48,10 @@ _NAME_IT = "if you trust this code, give the same id yourself, with env= in Pyth
 def make_env(env_id: str) -> Environment | HostEnvironment:
     """Make the environment that ``env_id`` names.
 
-    It is an :class:`~langevin_dqn.environments.Environment`, or a
-    :class:`~langevin_dqn.environments.HostEnvironment` for ``gym:`` and ``dm:`` ids.
+    It is an ``Environment``, or a
+    ``HostEnvironment`` for ``gym:`` and ``dm:`` ids.
 
-    Example:
+    Examples:
         >>> import langevin_dqn
         >>> langevin_dqn.make_env("deep_sea:depth=20").observation_space
         IndexSpace(n=400)
@@ -52,6 +61,10 @@ def make_env(env_id: str) -> Environment | HostEnvironment:
     name, colon, settings = env_id.partition(":")
     if colon and name in PREFIXES:
         return PREFIXES[name](settings)
+    for pattern, library, prefix in _ELSEWHERE:
+        if name not in FACTORIES and re.search(pattern, name):
+            hint = f"{library} environments begin with {prefix}: {prefix}:{env_id}"
+            raise UserError(f"unknown environment {name!r}", hint)
     if "/" in name:
         return _from_sweep(*name.split("/", 1))
     if name == "python":
@@ -64,15 +77,63 @@ def make_env(env_id: str) -> Environment | HostEnvironment:
     return make_named(name, typed_settings(pairs, FACTORIES[name], name))
 
 
+def is_made_here(env: Any) -> bool:
+    """True if ``as_environment`` makes an environment for ``env``, to be closed by whoever asked for it."""
+    return isinstance(env, str) or (callable(env) and not isinstance(env, type) and not hasattr(env, "step"))
+
+
+def as_environment(env: Any) -> Environment | HostEnvironment:
+    """The environment that ``train`` was given: an id, an environment, one of another library, or a function.
+
+    Gymnasium's, gymnax's and XLand-MiniGrid's environments are wrapped; with their parameters, the last two are
+    pairs. A function without arguments is called, and may return any of the others.
+    """
+    if isinstance(env, str):
+        return make_env(env)
+    if is_made_here(env):
+        try:
+            made = env()
+        except Exception as error:
+            raise UserError(f"the function that makes the environment raises {brief(error)}", _CALLED) from error
+        if callable(made) and not hasattr(made, "step"):
+            raise UserError(f"the function returns {brief(made)}, no environment", _CALLED)
+        return as_environment(made)
+    loaded = sys.modules.get("gymnasium")
+    if loaded is not None and isinstance(env, loaded.Env):
+        return gymnasium.GymnasiumEnvironment(env)
+    # gymnax.make and xminigrid.make return an environment and its parameters.
+    env, *params = env if isinstance(env, tuple) and len(env) == 2 else (env,)
+    name = type(env).__name__
+    if gymnax.is_gymnax(env):
+        env = gymnax.GymnaxEnvironment(env, *params)
+    elif xminigrid.is_xminigrid(env):
+        env = xminigrid.XMiniGridEnvironment(env, *params)
+    elif params:
+        raise UserError(f"{name} and {type(params[0]).__name__} are two objects, not an environment", _CALLED)
+    check_environment(env, name)
+    return env
+
+
+def id_of(env: Any, environment: Any) -> str | None:
+    """The id of what ``train`` was given, where it has one; that of a Gymnasium environment is its specification's."""
+    if isinstance(env, str):
+        return env
+    spec = getattr(getattr(environment, "env", None), "spec", None)
+    return None if spec is None else f"gym:{spec.id}"
+
+
+_CALLED = "it is called without arguments, and returns an environment or a Gymnasium environment"
+
+
 def make_named(name: str, settings: dict[str, Any]) -> Environment | HostEnvironment:
-    """The environment of a name in :data:`FACTORIES`, with the settings of its factory."""
+    """The environment of a name in ``FACTORIES``, with the settings of its factory."""
     if name in BUILT_IN:
         return BUILT_IN[name](**settings)
     return _call_users(FACTORIES[name], settings, name)
 
 
 def make_jax_env(env_id: str) -> Environment:
-    """Like :func:`make_env`, for ids whose environment can be compiled; others are refused."""
+    """Like ``make_env``, for ids whose environment can be compiled; others are refused."""
     environment = make_env(env_id)
     if isinstance(environment, HostEnvironment):
         environment.close()
@@ -105,7 +166,7 @@ def register_env(name: str, factory: Factory) -> None:
 def safe_env(
     identifier: str, source: str, named: Collection[str] = (), hint: str = _NAME_IT
 ) -> Environment | HostEnvironment:
-    """Like :func:`make_env`, for an id that was read from a file: it is refused if it would import code.
+    """Like ``make_env``, for an id that was read from a file: it is refused if it would import code.
 
     Args:
         identifier: the id.
@@ -159,6 +220,8 @@ def _call_users(factory: Factory, settings: dict[str, Any], name: str) -> Enviro
 #: What makes an environment from the rest of an id, by the id's prefix.
 PREFIXES: dict[str, Callable[[str], Environment | HostEnvironment]] = {
     "gym": gymnasium.make,
+    "gymnax": gymnax.make,
+    "xminigrid": xminigrid.make,
     "dm": dm_env.make,
     "jax": _from_module,
 }

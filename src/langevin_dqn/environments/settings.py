@@ -18,12 +18,19 @@ def typed_settings(settings: dict[str, str], factory: Callable[..., Any], name: 
         return {key: literal(text) for key, text in settings.items()}
     takes_any = any(p.kind is p.VAR_KEYWORD for p in parameters.values())
     allowed = {key: p.default for key, p in parameters.items() if p.kind in (p.KEYWORD_ONLY, p.POSITIONAL_OR_KEYWORD)}
+    return typed_values(settings, allowed, name, takes_any=takes_any)
+
+
+def typed_values(
+    settings: dict[str, str], defaults: dict[str, Any], name: str, *, takes_any: bool = False
+) -> dict[str, Any]:
+    """Settings as values of the types that their defaults have; with ``takes_any``, others are literals."""
     typed = {}
     for key, text in settings.items():
-        if key not in allowed and not takes_any:
-            hint = nearest(key, allowed) if allowed else f"{name} takes no settings"
+        if key not in defaults and not takes_any:
+            hint = nearest(key, defaults) if defaults else f"{name} takes no settings"
             raise UserError(f"unknown setting {key!r} of {name}", hint)
-        kind = type(allowed.get(key))
+        kind = type(defaults.get(key))
         typed[key] = _of_type(kind, key, text) if kind in _TYPED else literal(text)
     return typed
 

@@ -71,7 +71,9 @@ def test_a_truncated_step_still_bootstraps(discount, value):
     """As through Gymnasium: V = 1 + γV, or V = 1 + γ(2/3)V where every third step terminates. γ = 0.5."""
     settings = {"hidden": (8,), "batch_size": 32, "update_timing": "within", "learning_rate": 3e-3, "epsilon": 0.0}
     env = DmEnvironment(Constant, discount=discount)
-    trained = langevin_dqn.train("dqn", env, steps=1500, discount=0.5, keep_agent=True, **settings).trained
+    trained = langevin_dqn.train(
+        "dqn", env, preset="paper", steps=1500, discount=0.5, keep_agent=True, **settings
+    ).trained
     learned = trained.agent.ensemble_values(trained.state, jax.numpy.int32(0))
     np.testing.assert_allclose(learned, [[value]], atol=0.1)  # the two values are 0.5 apart
 
@@ -104,7 +106,7 @@ def test_bsuites_deep_sea_shows_what_ours_shows():
 @pytest.mark.slow
 def test_an_agent_learns_the_same_in_bsuites_deep_sea_and_ours():
     settings = {"seed": 1, "episodes": 60, "epsilon": 0.5, "hidden": (8,), "batch_size": 16, "buffer_size": 100}
-    theirs, ours = (langevin_dqn.train("dqn", env, **settings) for env in (BSUITES, OURS))
+    theirs, ours = (langevin_dqn.train("dqn", env, preset="paper", **settings) for env in (BSUITES, OURS))
     np.testing.assert_array_equal(theirs.returns, ours.returns)
     assert len(set(ours.returns.tolist())) > 3
 

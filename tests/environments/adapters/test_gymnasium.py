@@ -48,7 +48,7 @@ def test_a_truncated_step_still_bootstraps(ending, value):
     """V = 1 + γV where nothing ever ends; with an end after every third step V = 1 + γ(2/3)V. γ = 0.5."""
     env = GymnasiumEnvironment(Constant(ending))
     result = langevin_dqn.train(
-        "dqn", env, steps=1500, discount=0.5, epsilon=0.0, learning_rate=3e-3, keep_agent=True, **SMALL
+        "dqn", env, preset="paper", steps=1500, discount=0.5, epsilon=0.0, learning_rate=3e-3, keep_agent=True, **SMALL
     )
     learned = result.trained.agent.ensemble_values(result.trained.state, jax.numpy.int32(0))
     assert result.returns.tolist() == [3.0] * 500
@@ -212,7 +212,9 @@ class BrightSide(gymnasium.Env):
 @pytest.mark.slow
 def test_learning_from_pictures():
     env = GymnasiumEnvironment(BrightSide())
-    result = langevin_dqn.train("dqn", env, steps=400, epsilon=0.1, min_replay_size=32, keep_agent=True, **SMALL)
+    result = langevin_dqn.train(
+        "dqn", env, preset="paper", steps=400, epsilon=0.1, min_replay_size=32, keep_agent=True, **SMALL
+    )
     assert isinstance(result.trained.agent.network, Conv), "pictures go through convolutions"
     filters, _ = result.trained.state.learner.params
     assert [weights.shape[1:] for weights, _ in filters] == [(3, 3, 1, 16), (3, 3, 16, 32)]

@@ -149,7 +149,7 @@ def test_bad_settings_are_refused_with_a_hint(env_id):
     ],
 )
 def test_regret_of_a_run_is_the_sum_over_its_pulls(env_id, hidden):
-    result = train("langevin_dqn", env_id, episodes=12, hidden=hidden, batch_size=8)
+    result = train("langevin_dqn", env_id, preset="paper", episodes=12, hidden=hidden, batch_size=8)
     assert result.regret == pytest.approx(result.measures["regret"].sum(dtype=np.float64))
     assert (result.measures["regret"] >= 0).all()
     assert result.regret > 0

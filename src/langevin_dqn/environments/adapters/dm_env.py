@@ -31,7 +31,7 @@ def make(text: str) -> "DmEnvironment":
 
 
 class DmEnvironment:
-    """A dm_env environment as a :class:`~langevin_dqn.environments.HostEnvironment`.
+    """A dm_env environment as a ``HostEnvironment``.
 
     An episode whose last step has discount 0 has terminated; with any other discount it was
     truncated. Discounts in between are not used: the agent's own discount counts.

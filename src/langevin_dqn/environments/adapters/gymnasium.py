@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from langevin_dqn.environments.base import ArraySpace, IndexSpace, Space
-from langevin_dqn.errors import UserError, brief, nearest
+from langevin_dqn.errors import UserError, brief, nearest_or
 from langevin_dqn.ids import literal, split_settings
 
 _WRAP = "wrap the environment and pass langevin_dqn.environments.GymnasiumEnvironment(env) to train"
@@ -33,15 +33,21 @@ def make(text: str) -> "GymnasiumEnvironment":
         raise UserError(f"Gymnasium cannot make {name!r}: {brief(error)}", hint) from error
 
 
+#: Packages that register environments whose names begin like this.
+_PACKAGES = {"ALE/": "ale_py", "MiniGrid-": "minigrid", "BabyAI-": "minigrid", "MinAtar/": "minatar"}
+
+
 def _unknown(name: str, registry: Iterable[str]) -> UserError:
-    hint = nearest(name, registry)
-    if not hint.startswith("did you mean"):  # Gymnasium has too many to name
-        hint = "python -c 'import gymnasium; gymnasium.pprint_registry()' lists its environments"
-    return UserError(f"Gymnasium has no environment {name!r}", hint)
+    for start, package in _PACKAGES.items():
+        if name.startswith(start):
+            hint = f"install {package.replace('_', '-')} and write gym:{package}:{name}"
+            return UserError(f"Gymnasium has no environment {name!r}", hint)
+    lists = "python -c 'import gymnasium; gymnasium.pprint_registry()' lists its environments"
+    return UserError(f"Gymnasium has no environment {name!r}", nearest_or(name, registry, lists))
 
 
 class GymnasiumEnvironment:
-    """A live Gymnasium environment as a :class:`~langevin_dqn.environments.HostEnvironment`.
+    """A live Gymnasium environment as a ``HostEnvironment``.
 
     Actions are ``Discrete``. Observations are ``Discrete``, seen as an index, or ``Box``, seen as
     float32; a ``Box`` of uint8 up to 255 stays uint8. Pictures have their channels last.

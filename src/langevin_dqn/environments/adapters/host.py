@@ -16,7 +16,7 @@ class HostEnvironment(Protocol):
     """An episodic environment with a finite number of actions, numbered from 0.
 
     Any object with these members is one: ``isinstance`` looks for them. JAX environments
-    (:class:`~langevin_dqn.environments.Environment`) have no ``close``.
+    (``Environment``) have no ``close``.
     """
 
     @property

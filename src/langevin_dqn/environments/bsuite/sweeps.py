@@ -70,7 +70,7 @@ _LOGGED = (1, 1.2, 1.4, 1.7, 2, 2.5, 3, 4, 5, 6, 7, 8, 9)  # times a power of te
 def logged_episodes(episodes: int) -> np.ndarray:
     """The episodes up to ``episodes`` at which bsuite logs.
 
-    Example:
+    Examples:
         >>> logged_episodes(30).tolist()
         [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 14, 17, 20, 25, 30]
     """
