@@ -51,7 +51,7 @@ def test_agents_come_back_to_the_bit(kind, tmp_path):
 @pytest.fixture(scope="module")
 def saved_bytes(tmp_path_factory):
     """A file as written, of one agent for all tests."""
-    result = train("dqn", "probe_action", episodes=2, keep_agent=True, **SMALL)
+    result = train("dqn", "probe_action", preset="paper", episodes=2, keep_agent=True, **SMALL)
     return save_agent(result, tmp_path_factory.mktemp("saved") / "agent.npz").read_bytes()
 
 
@@ -114,7 +114,7 @@ def test_files_of_version_01_still_load(kind, tmp_path):
 
 def test_an_environment_of_ones_own(tmp_path):
     env = make_env("deep_sea:depth=4")
-    file = save_agent(train("dqn", env, episodes=3, keep_agent=True, **SMALL), tmp_path / "agent.npz")
+    file = save_agent(train("dqn", env, preset="paper", episodes=3, keep_agent=True, **SMALL), tmp_path / "agent.npz")
     saved = load_agent(file)
     assert saved.env == "DeepSea"
     saved.check_fits(env, "sea")
@@ -179,17 +179,18 @@ def test_another_agent_or_network_than_the_one_that_was_saved(file, tmp_path):
     with pytest.raises(UserError, match="saved by another agent, or with other settings or another version of it"):
         load_agent(own, agent=SixMethods(0.25))
     linear = save_agent(
-        train("dqn", "probe_action", network=Linear(), episodes=2, keep_agent=True), tmp_path / "linear.npz"
+        train("dqn", "probe_action", preset="paper", network=Linear(), episodes=2, keep_agent=True),
+        tmp_path / "linear.npz",
     )
     with pytest.raises(UserError, match="saved with the network Linear"):
         load_agent(linear)
 
 
 def test_what_cannot_be_saved(tmp_path, file):
-    result = train("dqn", "probe_action", episodes=2, **SMALL)
+    result = train("dqn", "probe_action", preset="paper", episodes=2, **SMALL)
     with pytest.raises(UserError, match="kept no agent"):
         save_agent(result, tmp_path / "agent.npz")
-    kept = train("dqn", "probe_action", episodes=2, keep_agent=True, **SMALL)
+    kept = train("dqn", "probe_action", preset="paper", episodes=2, keep_agent=True, **SMALL)
     with pytest.raises(UserError, match=r"does not end in \.npz"):
         save_agent(kept, tmp_path / "agent.pkl")
     with pytest.raises(UserError, match="cannot write"):
@@ -205,7 +206,7 @@ def test_a_write_that_fails_leaves_what_was_there(file, monkeypatch):
 
     monkeypatch.setattr(np, "savez_compressed", full)
     with pytest.raises(UserError, match="No space left"):
-        save_agent(train("dqn", "probe_action", episodes=2, keep_agent=True, **SMALL), file)
+        save_agent(train("dqn", "probe_action", preset="paper", episodes=2, keep_agent=True, **SMALL), file)
     assert file.read_bytes() == before
     assert [path.name for path in file.parent.iterdir()] == [file.name]
 

@@ -1,6 +1,7 @@
 """Mistakes a user can make, each with a hint towards the right call."""
 
 import difflib
+import numbers
 from collections.abc import Iterable
 
 
@@ -21,11 +22,25 @@ class UserError(ValueError):
         return type(self), (self.message, self.hint)
 
 
+def whole_number(name: str, value: object, least: int) -> int:
+    """``value`` as an int; refused unless it is a whole number of at least ``least``."""
+    if isinstance(value, bool) or not isinstance(value, numbers.Integral):
+        raise UserError(f"{name}={value!r} is not a whole number", f"write for instance {name}={max(least, 1)}")
+    if value < least:
+        raise UserError(f"{name}={value} is out of range", f"{name} must be at least {least}")
+    return int(value)
+
+
 def nearest(word: str, choices: Iterable[str]) -> str:
     """A hint naming the closest valid choice, or all of them when none is close."""
     names = list(choices)
-    close = difflib.get_close_matches(word, names, n=1, cutoff=0.5)
-    return f"did you mean {close[0]!r}?" if close else f"choose one of {', '.join(names)}"
+    return nearest_or(word, names, f"choose one of {', '.join(names)}")
+
+
+def nearest_or(word: str, choices: Iterable[str], otherwise: str) -> str:
+    """A hint naming the closest valid choice, or another hint when none is close: for choices too many to name."""
+    close = difflib.get_close_matches(word, list(choices), n=1, cutoff=0.5)
+    return f"did you mean {close[0]!r}?" if close else otherwise
 
 
 def unknown(kind: str, word: str, choices: Iterable[str]) -> UserError:

@@ -33,3 +33,11 @@ def describe() -> dict[str, str]:
         "python": platform.python_version(),
         "jax": metadata.version("jax"),
     }
+
+
+def memory() -> int | None:
+    """Bytes of memory that this machine has; None if it does not say."""
+    try:
+        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    except (ValueError, OSError, AttributeError):
+        return None

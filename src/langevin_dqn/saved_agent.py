@@ -4,29 +4,29 @@ Nothing is pickled and nothing that a file names is imported, so a file from els
 harm, and NumPy alone can read it.
 """
 
-import json
 import operator
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import jax
 import jax.numpy as jnp
-import numpy as np
 
-from langevin_dqn import __version__, ids, keys
+from langevin_dqn import __version__, array_files, ids, keys
+from langevin_dqn.agents.described import check_same_agent, describe_space, name_agent
+from langevin_dqn.agents.making import make_agent
 from langevin_dqn.agents.registry import make_network, resolve_agent, resolve_config
-from langevin_dqn.agents.value_agent import ValueAgent, make_agent
+from langevin_dqn.agents.value_agent import ValueAgent
+from langevin_dqn.array_files import ArrayFile
 from langevin_dqn.config import AgentConfig
 from langevin_dqn.environments import Environment, HostEnvironment, make_env
 from langevin_dqn.environments.base import ArraySpace, FeatureSpace, IndexSpace, Space
 from langevin_dqn.errors import UserError
 from langevin_dqn.loops.evaluation import TrainedAgent
-from langevin_dqn.networks.base import describe_network, example_observation
+from langevin_dqn.networks.base import example_observation
 from langevin_dqn.runs.result import Result
 from langevin_dqn.version import ALGORITHM_VERSION
 
-_ABOUT = "about"
 _RUN = ("agent", "preset", "env", "seed", "episodes")
 _SPACES: dict[str, Any] = {space.__name__: space for space in (IndexSpace, ArraySpace, FeatureSpace)}
 
@@ -47,7 +47,7 @@ class SavedAgent:
     Attributes:
         trained: the agent and the state it had learned.
         agent: the preset's name, registered name or id; the class of an agent object; ``custom`` for a configuration.
-        preset: the variant of the paper.
+        preset: which of the presets.
         env: id of the environment it was trained on.
         seed: the run's seed.
         episodes: how many it was trained for.
@@ -82,7 +82,7 @@ def save_agent(result: Result, path: str | Path) -> Path:
         result: the run.
         path: the file, which ends in .npz.
 
-    Example:
+    Examples:
         >>> import langevin_dqn, tempfile
         >>> result = langevin_dqn.train("dqn", "probe_action", episodes=200, epsilon=0.5, keep_agent=True)
         >>> file = langevin_dqn.save_agent(result, tempfile.mkdtemp() + "/agent.npz")
@@ -99,20 +99,14 @@ def save_agent(result: Result, path: str | Path) -> Path:
     about = {name: getattr(result, name) for name in _RUN} | {
         "config": config.to_dict() if isinstance(config, AgentConfig) else None,
         "description": trained.agent.describe(),
-        "space": {"kind": type(trained.space).__name__, **asdict(trained.space)},
+        "space": describe_space(trained.space),
         "num_actions": trained.num_actions,
         "package": __version__,
         "algorithm_version": ALGORITHM_VERSION,
     }
-    arrays: dict[str, Any] = {name: np.asarray(_without_keys(leaf)) for name, leaf in _leaves(trained.state).items()}
-    arrays[_ABOUT] = np.array(json.dumps(about))
-    unfinished = path.with_name(f".{path.name}.tmp")  # so that what was there stays until all is written
     try:
-        with unfinished.open("wb") as file:
-            np.savez_compressed(file, **arrays)
-        unfinished.replace(path)
+        array_files.write(path, about, array_files.named_arrays(trained.state), compressed=True)
     except OSError as error:
-        unfinished.unlink(missing_ok=True)
         raise UserError(f"cannot write {path}: {error.strerror or error}", "name another file") from None
     return path
 
@@ -125,7 +119,7 @@ def load_agent(
     network: Any = None,
     **changes: Any,
 ) -> SavedAgent:
-    """Read an agent that :func:`save_agent` wrote.
+    """Read an agent that ``save_agent`` wrote.
 
     Args:
         path: the file.
@@ -133,10 +127,10 @@ def load_agent(
             not named by a plain id, and agents of your own whose factory takes ``environment``.
         agent: the agent, or ``python:package.module:factory``, where it was one of your own.
         network: the network, or its id, where it was one of your own.
-        **changes: arguments of the agent's factory, as for :func:`~langevin_dqn.train`.
+        **changes: arguments of the agent's factory, as for ``train``.
     """
     path = Path(path)
-    about, arrays = _read(path)
+    about, file = _read(path)
     try:
         space, num_actions, settings = _observed(about, path, env)
         config: AgentConfig | dict[str, Any] = about["description"] or {}
@@ -158,11 +152,11 @@ def load_agent(
     elif settings is not None:
         built = make_agent(settings, make_network(network), space)
     else:
-        raise UserError(f"{path} was saved by {about['agent']}, an agent of one's own", _name_it(about["agent"]))
+        raise UserError(f"{path} was saved by {about['agent']}, an agent of one's own", name_agent(about["agent"]))
     if about["description"] is not None:
-        _check_same(path, about, built)
+        check_same_agent(str(path), about["agent"], about["description"], built)
     shapes = jax.eval_shape(lambda key: built.without_memory(built.init(key, space, num_actions, 1)), keys.run_key(0))
-    state = _filled(shapes, arrays, path, exact=isinstance(built, ValueAgent))
+    state = _filled(shapes, file, exact=isinstance(built, ValueAgent))
     return SavedAgent(
         TrainedAgent(built, state, space, num_actions),
         config=config,
@@ -201,55 +195,15 @@ def _observed(about: dict[str, Any], path: Path, env: Any) -> tuple[Space, int, 
             environment.close()
 
 
-def _check_same(path: Path, about: dict[str, Any], built: Any) -> None:
-    """Refuse another agent or network than the one that was saved."""
-    saved, found = about["description"], json.loads(json.dumps(built.describe()))
-    if _comparable(saved) == _comparable(found):
-        return
-    if isinstance(built, ValueAgent) and saved.get("network") != describe_network(built.network):
-        network = saved.get("network")
-        name = network.get("class", "another one") if isinstance(network, dict) else "another one"
-        raise UserError(f"{path} was saved with the network {name}", "name it with network= or --network")
-    raise UserError(
-        f"{path} was saved by another agent, or with other settings or another version of it",
-        f"{_name_it(about['agent'])}, and its settings as in training",
-    )
-
-
-def _comparable(description: dict[str, Any]) -> dict[str, Any]:
-    """A description in which fields that were added or renamed later do not count."""
-    config = description.get("config")
-    return description | {"config": AgentConfig.from_dict(config)} if isinstance(config, dict) else description
-
-
-def _name_it(agent: str) -> str:
-    return f"name it with agent= or --agent{f' {agent}' if agent.startswith('python:') else ''}"
-
-
-def _leaves(state: Any) -> dict[str, Any]:
-    return {jax.tree_util.keystr(path): leaf for path, leaf in jax.tree_util.tree_leaves_with_path(state)}
-
-
-def _is_key(leaf: Any) -> bool:
-    return jnp.issubdtype(leaf.dtype, jax.dtypes.prng_key)
-
-
-def _without_keys(leaf: Any) -> Any:
-    """An array as NumPy can hold it: a random key as its words."""
-    return jax.random.key_data(leaf) if _is_key(leaf) else leaf
-
-
-def _read(path: Path) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+def _read(path: Path) -> tuple[dict[str, Any], ArrayFile]:
     try:
-        with np.load(path, allow_pickle=False) as file:
-            arrays = {name: file[name] for name in file.files}
-        about = json.loads(str(arrays.pop(_ABOUT)))
-        known = {name: about[name] for name in (*_RUN, "config")}
-        later = {name: about.get(name) for name in ("description", "space", "num_actions")}
-        return known | later, arrays
+        file = ArrayFile.open(path)
+        known = {name: file.about[name] for name in (*_RUN, "config")}
+        later = {name: file.about.get(name) for name in ("description", "space", "num_actions")}
+        return known | later, file
     except OSError as error:
         raise UserError(f"cannot read {path}: {error.strerror or error}", "name a file that --save wrote") from None
-    except Exception:  # a damaged file may raise anything: zlib's, zipfile's and JSON's errors among them
+    except (ValueError, KeyError):
         raise _not_a_saved_agent(path) from None
 
 
@@ -257,29 +211,30 @@ def _not_a_saved_agent(path: Path) -> UserError:
     return UserError(f"{path} is not a saved agent", "name a file that --save or save_agent wrote")
 
 
-def _filled(shapes: Any, arrays: dict[str, np.ndarray], path: Path, exact: bool) -> Any:
+def _filled(shapes: Any, file: ArrayFile, exact: bool) -> Any:
     """The state with the file's arrays in their places, each checked for its dtype and, if ``exact``, its shape.
 
     The state of an agent of one's own may depend on how many steps its run was to make.
     """
-    plain = jax.eval_shape(lambda: jax.tree.map(lambda leaf: _without_keys(jnp.empty_like(leaf)), shapes))
-    expected = {name: (leaf.shape if exact else leaf.ndim, leaf.dtype) for name, leaf in _leaves(plain).items()}
-    if not expected.keys() <= arrays.keys():
-        arrays = {_renamed(name): array for name, array in arrays.items()}
-    found = {name: (array.shape if exact else array.ndim, array.dtype) for name, array in arrays.items()}
+
+    def comparable(shape: tuple[int, ...], dtype: Any) -> tuple[Any, Any]:
+        return shape if exact else len(shape), dtype
+
+    expected = {name: comparable(*leaf) for name, leaf in array_files.layout(shapes).items()}
+    names = {name: name for name in file.headers}
+    if not expected.keys() <= names.keys():
+        names = {name: _renamed(name) for name in names}
+    found = {names[name]: comparable(header.shape, header.dtype) for name, header in file.headers.items()}
     if expected != found:
         raise UserError(
-            f"{path} does not fit this version or this environment",
+            f"{file.path} does not fit this version or this environment",
             "use the version, agent and network it was saved with, or train again",
         )
-
-    def filled(place: Any, leaf: Any) -> jax.Array:
-        array = jnp.asarray(arrays[jax.tree_util.keystr(place)])
-        return (
-            jax.random.wrap_key_data(array, impl=jax.random.key_impl(jnp.empty_like(leaf))) if _is_key(leaf) else array
-        )
-
-    return jax.tree_util.tree_map_with_path(filled, shapes)
+    try:
+        arrays = file.load()
+    except (OSError, ValueError):
+        raise _not_a_saved_agent(file.path) from None
+    return array_files.filled(shapes, {names[name]: array for name, array in arrays.items()})
 
 
 def _renamed(name: str) -> str:

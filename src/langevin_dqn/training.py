@@ -1,42 +1,43 @@
 """Training: the right loop for the environment, and what it yields made into a result."""
 
-import time
 from collections.abc import Callable
+from contextlib import nullcontext
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import jax
-import jax.numpy as jnp
 
-from langevin_dqn import keys
+from langevin_dqn import stopping
 from langevin_dqn.agents.registry import resolve_agent
-from langevin_dqn.environments import Environment, HostEnvironment, check_environment, make_env
-from langevin_dqn.errors import UserError
-from langevin_dqn.loops import compiled, host, recording
+from langevin_dqn.environments import Environment, HostEnvironment, as_environment, id_of, is_made_here
+from langevin_dqn.errors import UserError, whole_number
+from langevin_dqn.loops import compiled, recording
 from langevin_dqn.loops.evaluation import TrainedAgent
-from langevin_dqn.loops.snapshot import Snapshot
+from langevin_dqn.loops.watching import Watch
+from langevin_dqn.runs.checkpoint import Checkpoints
+from langevin_dqn.runs.metric_log import METRICS_EVERY
 from langevin_dqn.runs.result import Result
+from langevin_dqn.runs.resuming import find_checkpoints
+from langevin_dqn.runs.saver import Saver
+from langevin_dqn.runs.training_run import Limits, TrainingRun
 from langevin_dqn.version import ALGORITHM_VERSION
 
 __all__ = ["ALGORITHM_VERSION", "DEFAULT_EPISODES", "make_train", "train"]
 
 DEFAULT_EPISODES = 1000
 
-#: Seconds of work to aim for between two snapshots.
-_CHUNK_SECONDS = 0.5
-
-
 Progress = Callable[[Result], None]
 
 
 def train(
     agent: Any,
-    env: str | Environment | HostEnvironment,
+    env: Any,
     *,
     seed: int = 0,
     episodes: int | None = None,
     steps: int | None = None,
-    preset: str = "paper",
+    preset: str | None = None,
     network: Any = None,
     stop_when_solved: bool = False,
     stop_when: Callable[[TrainedAgent], bool] | None = None,
@@ -44,18 +45,23 @@ def train(
     keep_agent: bool = False,
     record: str | None = None,
     progress: Progress | None = None,
+    checkpoint: str | Path | Checkpoints | None = None,
+    checkpoint_every: float = 60.0,
+    resume: str | Path | None = None,
+    on_metrics: Callable[[dict[str, Any]], None] | None = None,
+    metrics_every: int = METRICS_EVERY,
     **changes: Any,
 ) -> Result:
     """Train one seed and return what it did; ``langevin-dqn run`` does the same.
 
     Args:
-        agent: a preset's name, a configuration, any :class:`~langevin_dqn.Agent`, or
+        agent: a preset's name, a configuration, any ``Agent``, or
             ``python:package.module:factory``.
-        env: an environment or its id.
+        env: an environment or its id; a Gymnasium environment; or a function that makes one of these.
         seed: random seed; the same seed gives the same bits.
         episodes: how many to run; 1000 if neither this nor ``steps`` is given.
         steps: environment steps to make at most. An episode that this cuts off is not in ``returns``.
-        preset: the variant of the paper, where ``agent`` is a preset's name.
+        preset: ``recommended`` (the default), ``paper`` or ``released``, where ``agent`` is a preset's name.
         network: the value network, or ``python:package.module:factory``; by default the configuration's.
         stop_when_solved: stop at the episode in which the run has learned.
         stop_when: called between episodes with the agent as it is then; training stops if it returns true.
@@ -64,77 +70,70 @@ def train(
         record: ``"q"`` leaves maps of the uncertainty of Q in ``Result.record``, for an environment that is
             observed as an index; returns stay the same to the bit.
         progress: called with the result so far, about twice a second.
-        **changes: fields of :class:`~langevin_dqn.AgentConfig` to change, or arguments of the factory.
+        checkpoint: a folder to save the run in. Ctrl-C and SIGTERM then save before they stop it.
+        checkpoint_every: seconds between two checkpoints; longer if writing takes long.
+        resume: the folder of a run that was stopped, to go on from, with the same arguments. The result is that of a
+            run that was not stopped, to the bit. More ``episodes`` or ``steps`` than at first may be asked for.
+        on_metrics: called with a dict of numbers to watch: return, loss, TD error and others; see
+            ``docs/resume_and_metrics.md``. Returns stay the same to the bit.
+        metrics_every: ``on_metrics`` is called at the first end of an episode after every so many environment steps,
+            and at the end.
+        **changes: fields of ``AgentConfig`` to change, or arguments of the factory.
 
-    Example:
+    Examples:
         >>> import langevin_dqn
         >>> result = langevin_dqn.train("dqn", "probe_action", seed=0, episodes=50)
         >>> result.episodes
         50
     """
-    for unit, count in {"episodes": episodes, "steps": steps, "check_every": check_every}.items():
-        if count is not None and count < 1:
-            raise UserError(f"{unit}={count} is out of range", f"{unit} must be at least 1")
+    counts = {"episodes": episodes, "steps": steps, "check_every": check_every, "metrics_every": metrics_every}
+    for unit, count in counts.items():
+        if count is not None:
+            whole_number(unit, count, least=1)
+    seed = whole_number("seed", seed, least=0)
     if episodes is None and steps is None:
         episodes = DEFAULT_EPISODES
+    where, before = find_checkpoints(checkpoint, resume, checkpoint_every)
 
-    environment = make_env(env) if isinstance(env, str) else env
-    if environment is env:
-        check_environment(environment, type(env).__name__)
+    environment = as_environment(env)
     try:
-        found = resolve_agent(agent, environment, preset=preset, network=network, changes=changes)
-        built = found.agent
+        found = resolve_agent(
+            agent, environment, preset=preset, network=network, changes=changes, env=id_of(env, environment)
+        )
         if stop_when_solved and getattr(environment, "learned_regret", None) is None:
             raise UserError(
                 f"{env} does not define when it is solved", "use episodes or steps instead of stop_when_solved"
             )
         if record is not None:
-            recording.check(record, environment, built)
-        started = time.perf_counter()
-
-        def result(now: Snapshot) -> Result:
-            return Result(
-                agent=found.name,
-                env=env if isinstance(env, str) else type(env).__name__,
-                seed=seed,
-                preset=found.preset,
-                config=found.config,
-                max_return=environment.max_return,
-                learned_regret=getattr(environment, "learned_regret", None),
-                returns=now.returns,
-                updates=int(built.statistics(now.state).get("updates", 0)),
-                seconds=time.perf_counter() - started,
-                lengths=now.lengths,
-                measures=now.measures,
-                steps=now.steps,
-                diverged=None if now.finite else built.explain_divergence(now.state),
-                record=now.record,
-            )
-
-        limits: dict[str, Any] = {
-            "episodes": episodes,
-            "steps": steps,
-            "check_every": None if stop_when is None else check_every,
-            "seconds": _CHUNK_SECONDS,
-        }
-        key = keys.run_key(seed)
-        if isinstance(environment, HostEnvironment):
-            loop = host.run(built, environment, key, seed=seed, **limits)
-        else:
-            loop = compiled.run(
-                built, environment, key, stop_when_solved=stop_when_solved, records=record is not None, **limits
-            )
-        for now in loop:
-            current = result(now)
-            if progress is not None:
-                progress(current)
-            if current.diverged or (stop_when_solved and current.solved):
-                break
-            if stop_when is not None and now.check and stop_when(_copy(built, now.state, environment)):
-                break
-        return replace(current, trained=_copy(built, now.state, environment)) if keep_agent else current
+            recording.check(record, environment, found.agent)
+        if where is not None and not isinstance(checkpoint, Checkpoints):
+            where.prepare()
+        name = env if isinstance(env, str) else None
+        run = TrainingRun(found, environment, name, seed, Limits(episodes, steps, stop_when_solved), record, before)
+        watch = Watch(found.agent, run.key, metrics_every, on_metrics, has_last_row=run.earlier.ended)
+        stopped_itself = stop_when is not None and run.earlier.stopped_itself
+        with nullcontext() if where is None else stopping.as_python_does():
+            saver = Saver(where)
+            for now in run.loop(
+                check_every=None if stop_when is None else check_every,
+                metrics_every=None if on_metrics is None else metrics_every,
+            ):
+                result = run.result(now)
+                watch.take(now, result)
+                if progress is not None:
+                    progress(result)
+                if result.diverged or (stop_when_solved and result.solved):
+                    break
+                if stop_when is not None and now.check:
+                    stopped_itself = stop_when(run.trained(now))
+                if stopped_itself:
+                    break
+                saver.after(now, run.about)
+            watch.end(now, result)
+            saver.end(now, run.about(ended=True, stopped_itself=bool(stopped_itself)))
+        return replace(result, trained=run.trained(now)) if keep_agent else result
     finally:
-        if environment is not env and isinstance(environment, HostEnvironment):
+        if is_made_here(env) and isinstance(environment, HostEnvironment):
             environment.close()
 
 
@@ -143,7 +142,7 @@ def make_train(
     env: str | Environment,
     *,
     episodes: int,
-    preset: str = "paper",
+    preset: str | None = None,
     network: Any = None,
     **changes: Any,
 ) -> Callable[[jax.Array], dict[str, Any]]:
@@ -151,32 +150,28 @@ def make_train(
 
     The function returns a dict: ``returns``, ``lengths`` and ``measures`` by episode, ``episodes`` and
     ``steps`` run, ``finite``, the agent's ``statistics``, and its ``state`` without its memory. With the key
-    ``langevin_dqn.run_key(seed)`` it does what :func:`train` does with that seed.
+    ``langevin_dqn.run_key(seed)`` it does what ``train`` does with that seed.
 
     Args:
-        agent: as for :func:`train`. A :class:`~langevin_dqn.agents.ValueAgent` whose numbers are arrays
+        agent: as for ``train``. A ``ValueAgent`` whose numbers are arrays
             (``agent.with_numbers(noise_variance=…)``) may be mapped over as well.
         env: a compiled environment or its id.
         episodes: how many to run.
-        preset: as for :func:`train`.
-        network: as for :func:`train`.
-        **changes: as for :func:`train`.
+        preset: as for ``train``.
+        network: as for ``train``.
+        **changes: as for ``train``.
 
-    Example:
+    Examples:
         >>> import jax, langevin_dqn
         >>> train = langevin_dqn.make_train("dqn", "probe_action", episodes=20)
         >>> keys = jax.vmap(langevin_dqn.run_key)(jax.numpy.arange(4))
         >>> jax.jit(jax.vmap(train))(keys)["returns"].shape
         (4, 20)
     """
-    environment = make_env(env) if isinstance(env, str) else env
+    whole_number("episodes", episodes, least=1)
+    environment = as_environment(env)
     if isinstance(environment, HostEnvironment):
         raise UserError(f"{env} cannot be compiled", "use train, which steps it on the host")
-    found = resolve_agent(agent, environment, preset=preset, network=network, changes=changes)
+    env_id = id_of(env, environment)
+    found = resolve_agent(agent, environment, preset=preset, network=network, changes=changes, env=env_id)
     return compiled.as_function(found.agent, environment, episodes)
-
-
-def _copy(agent: Any, state: Any, environment: Environment | HostEnvironment) -> TrainedAgent:
-    """An agent that stays as it is when training goes on, which reuses the memory of its state."""
-    copied = jax.tree.map(jnp.copy, agent.without_memory(state))
-    return TrainedAgent(agent, copied, environment.observation_space, environment.num_actions)

@@ -18,7 +18,9 @@ def saved_once(tmp_path_factory):
     """Two agents, as ``run --save`` writes them."""
     folder = tmp_path_factory.mktemp("agents")
     for seed in (9, 10):
-        result = langevin_dqn.train("dqn", "probe_action", seed=seed, episodes=200, epsilon=0.5, keep_agent=True)
+        result = langevin_dqn.train(
+            "dqn", "probe_action", preset="paper", seed=seed, episodes=200, epsilon=0.5, keep_agent=True
+        )
         langevin_dqn.save_agent(result, folder / f"seed_{seed}.npz")
     return folder
 
@@ -32,7 +34,7 @@ def test_run_saves_what_python_saves(langevin_dqn_command, saved_once, tmp_path)
     folder = tmp_path / "agents"
     code, _, err = langevin_dqn_command(
         *("run", "--agent", "dqn", "--env", "probe_action", "--seeds", "9-10", "--episodes", 200),
-        *("--set", "epsilon=0.5", "--save", folder),
+        *("--preset", "paper", "--set", "epsilon=0.5", "--save", folder),
     )
     assert code == 0
     assert f"wrote the agents of 2 seeds to {folder}" in err

@@ -21,7 +21,7 @@ from langevin_dqn.runs.runners import Job
 from langevin_dqn.runs.store import Store
 from langevin_dqn.runs.stored_jobs import job_of, learner_of
 
-GOOD = Job("dqn", "probe_value", 0, 5)
+GOOD = Job("dqn", "probe_value", 0, 5, preset="paper")
 
 
 def result_of(job, config):
@@ -50,7 +50,7 @@ def evil(mark):
 def store(tmp_path, evil):
     """A good run, and one whose environment is a command; their keys are right."""
     store = Store(tmp_path / "store")
-    put(store, Job("dqn", evil, 0, 5))
+    put(store, Job("dqn", evil, 0, 5, preset="paper"))
     store.put(GOOD, GOOD.run())
     return store
 
@@ -128,7 +128,7 @@ def test_tables_and_analyses(store, evil, mark):
     with pytest.raises(UserError, match="would import code"):
         learning_times.depth_of(evil)
     with pytest.raises(UserError, match="would import code"):
-        learning_times.table([result_of(Job("dqn", evil, 0), AgentConfig())])
+        learning_times.table([result_of(Job("dqn", evil, 0, preset="paper"), AgentConfig())])
     assert [learning_times.depth_of(env) for env in ("deep_sea:depth=7", "deep_sea_stochastic:depth=6")] == [7, 6]
     assert not mark.exists()
 

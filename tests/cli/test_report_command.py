@@ -38,7 +38,7 @@ def test_json_is_an_object_per_claim_and_nothing_else(report, made_up_store):
     by_name = {(claim["figure"], claim["claim"]): claim for claim in claims}
     assert by_name["fig3", "shorter"]["verdict"] == "holds"
     assert by_name["fig3", "shorter"]["runs"] == by_name["fig3", "shorter"]["planned"] == 12
-    assert by_name["fig7", "ensemble_gains"]["verdict"] == "inconclusive"
+    assert by_name["fig7", "ensemble_gains"]["verdict"] == "not enough runs"
 
 
 def test_a_page_a_text_and_pictures(report, made_up_store, tmp_path):
@@ -69,7 +69,7 @@ def test_everything_at_once(report, made_up_store, tmp_path):
     assert html.count("<img") == len(names)
     assert f"<td>{len(list(made_up_store.glob('v*/*.parquet')))}</td>" in html  # runs, by machine and versions
     lines = text.read_text(encoding="utf-8").splitlines()
-    assert len([line for line in lines if line.startswith("| fig") and "verdict" not in line]) == CLAIMS
+    assert len([line for line in lines if line.startswith("| [fig") and "verdict" not in line]) == CLAIMS
     assert "../c/fig3.png)" in "".join(line for line in lines if line.startswith("![Figure 3"))
     assert [line for line in err.splitlines() if line.startswith("wrote")] == [
         f"wrote {path}" for path in (pictures, text, page)

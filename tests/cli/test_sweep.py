@@ -1,5 +1,6 @@
 """A sweep as people see it: its plan, its board, and what another terminal is told."""
 
+import dataclasses
 import io
 import json
 import os
@@ -7,6 +8,7 @@ import time
 
 import numpy as np
 import pytest
+from rich.console import Console
 
 from langevin_dqn import UserError
 from langevin_dqn.cli import reproduce, status
@@ -17,7 +19,9 @@ from langevin_dqn.paper.contenders import BOOT, DECAYING_DQN
 from langevin_dqn.paper.figure import Figure
 from langevin_dqn.paper.jobs import deep_sea_jobs, merge
 from langevin_dqn.paper.plan import plan_of
+from langevin_dqn.presets import preset
 from langevin_dqn.runs import progress_file
+from langevin_dqn.runs.result import Result
 from langevin_dqn.runs.runners import Failure, Job
 from langevin_dqn.runs.store import Store, load_results
 
@@ -231,9 +235,73 @@ def test_status_of_a_sweep_that_was_killed(tmp_path, small_figure, capsys):
 def test_status_without_a_sweep(tmp_path, small_figure, capsys):
     (tmp_path / "progress.json").write_text("{half")
     status.main(status.Args(str(tmp_path)))
-    assert "no sweep has run here" in capsys.readouterr().out
+    said = capsys.readouterr().out
+    assert "no sweep has run here" in said
+    assert "0 runs, none of the paper's figures" in said
+    assert "hint: " in said
     with pytest.raises(UserError, match="there is no store"):
         status.main(status.Args(str(tmp_path / "nowhere")))
+
+
+def test_status_says_what_is_in_a_store_without_a_sweep(tmp_path, small_figure, capsys, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
+    store = Store(tmp_path)
+    for seed in (0, 1, 2, 5):
+        job = Job("dqn", "deep_sea:depth=3", seed, 2, "paper")
+        returns = np.zeros(2, np.float32)
+        store.put(job, Result("dqn", job.env, seed, "paper", preset("dqn", "paper"), 0.99, returns, 0, 30.0))
+    status.main(status.Args(str(tmp_path)))
+    said = capsys.readouterr().out
+    assert "4 runs, none of the paper's figures" in " ".join(said.split())
+    (line,) = [line for line in said.splitlines() if "deep_sea:depth=3" in line]
+    assert [cell.strip() for cell in line.split("│")[1:-1]] == [
+        "dqn", "paper", "deep_sea:depth=3", "4", "0-2, 5", "2.0 min"
+    ]  # fmt: skip
+
+
+def test_seeds_in_short():
+    assert status.span([3]) == "3"
+    assert status.span([1, 0, 2, 2]) == "0-2"
+    assert status.span([0, 2, 7, 9, 10]) == "5 seeds"
+
+
+def test_the_bar_has_a_line_of_its_own(tmp_path):
+    plan = plan_of(JOBS, Store(tmp_path))
+    board = Board("a test", plan.missing, plan.seconds, Store(tmp_path), io.StringIO())
+    board._running[0] = None
+    console = Console(file=io.StringIO(), width=80, force_terminal=True, color_system=None)
+    console.print(board._picture())
+    first, bar, running, *_ = console.file.getvalue().splitlines()
+    assert first.startswith("a test: 0 of 4 runs done")
+    assert set(bar.strip()) <= set("━╸╺ ")
+    assert running.startswith("running  ")
+
+
+def test_lines_of_progress_without_a_terminal(tmp_path, monkeypatch):
+    """One from time to time, ever more rarely."""
+    clock = [0.0]
+    monkeypatch.setattr("langevin_dqn.cli.progress.time.monotonic", lambda: clock[0])
+    plan, stream = plan_of(JOBS, Store(tmp_path)), io.StringIO()
+    returns = np.zeros(3, np.float32)
+    result = Result("dqn", "deep_sea:depth=4", 0, "paper", preset("dqn", "paper"), 0.99, returns, 0, 1.0)
+    with Board("a test", plan.missing, plan.seconds, Store(tmp_path), stream) as board:
+        for clock[0] in (1.0, 11.0, 12.0, 25.0, 32.0, 90.0):
+            board.update(0, result)
+    lines = stream.getvalue().splitlines()
+    assert len(lines) == 3  # at 11, 32 and 90 seconds
+    assert lines[0].startswith("a test: 0 of 4 runs done")
+    assert "(episode 3 of 6)" in lines[0]
+
+
+def test_a_plan_explains_runs_of_several_figures(tmp_path, small_figure, capsys, monkeypatch):
+    other = dataclasses.replace(small_figure, id="fig8", jobs=dict.fromkeys(small_figure.jobs, JOBS[:3]))
+    monkeypatch.setattr(registry, "figures", lambda: {"fig7": small_figure, "fig8": other})
+    assert reproduce.main(reproduce.Args(("fig7",), store=str(tmp_path), plan=True)) == 0
+    assert "share" not in capsys.readouterr().err
+    assert reproduce.main(reproduce.Args(("fig7", "fig8"), store=str(tmp_path), plan=True)) == 0
+    said = " ".join(capsys.readouterr().err.split())
+    assert "Figures share runs: 7 in the table are 4 distinct ones." in said
+    assert 'counted under "to do" for the first of them' in said
 
 
 def test_headline_counts_failures():

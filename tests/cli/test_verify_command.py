@@ -15,9 +15,18 @@ def verify(langevin_dqn_command):
 
 
 JOBS = [
-    Job("dqn", "probe_action", 0, 30),
+    Job("dqn", "probe_action", 0, 30, preset="paper"),
     Job("langevin_dqn", "deep_sea:depth=4", 1, 20, "released", True, {"updates_per_step": 2, "hidden": (8,)}),
-    Job("ensemble_langevin_dqn", "deep_sea:depth=4", 2, None, steps=60, changes={"noise_variance": 1e-5}, record="q"),
+    Job(
+        "ensemble_langevin_dqn",
+        "deep_sea:depth=4",
+        2,
+        None,
+        preset="paper",
+        steps=60,
+        changes={"noise_variance": 1e-5},
+        record="q",
+    ),
 ]
 
 

@@ -39,7 +39,7 @@ QUICK = ("deep_sea", "catch", "mnist", "memory_len", "cartpole_swingup")
 def test_the_training_program_takes_it(name, digits):
     """Traced with shapes alone: the loops are consistent, and every measure is kept per episode."""
     env, key, episodes = make_env(f"{name}/0"), keys.run_key(0), 5
-    agent = make_agent(preset("ensemble_langevin_dqn"), space=env.observation_space)
+    agent = make_agent(preset("ensemble_langevin_dqn", "paper"), space=env.observation_space)
     limits = compiled.Limits(jnp.int32(episodes), jnp.int32(9999), jnp.int32(9999), jnp.float32(0))
     carry = jax.eval_shape(lambda: compiled._begin(agent, env, key, episodes))
     after = jax.eval_shape(lambda env, carry: compiled._run_chunk(agent, env, key, carry, limits), env, carry)
@@ -54,20 +54,20 @@ def compilations():
 def test_a_sweep_compiles_once(quick_compilation):
     """Learning rate, noise, discount, seed and mapping seed are traced: no new program for another value."""
     run = {"episodes": 6, "members": 2, **SMALL}
-    langevin_dqn.train("ensemble_langevin_dqn", "deep_sea:depth=4", seed=0, **run)
+    langevin_dqn.train("ensemble_langevin_dqn", "deep_sea:depth=4", preset="paper", seed=0, **run)
     before = compilations()
     assert before > 0
     for seed, changes in enumerate(({"learning_rate": 1e-2}, {"noise_variance": 1e-6}, {"discount": 0.9})):
         env = f"deep_sea:depth=4,mapping_seed={seed}"
-        langevin_dqn.train("ensemble_langevin_dqn", env, seed=seed, **run, **changes)
+        langevin_dqn.train("ensemble_langevin_dqn", env, preset="paper", seed=seed, **run, **changes)
     assert compilations() == before
 
 
 @pytest.mark.slow
 def test_another_shape_is_another_program(quick_compilation):
-    langevin_dqn.train("dqn", "probe_action", episodes=2, **SMALL)
+    langevin_dqn.train("dqn", "probe_action", preset="paper", episodes=2, **SMALL)
     before = compilations()
-    langevin_dqn.train("dqn", "probe_action", episodes=2, **SMALL | {"batch_size": 9})
+    langevin_dqn.train("dqn", "probe_action", preset="paper", episodes=2, **SMALL | {"batch_size": 9})
     assert compilations() == before + 1
 
 

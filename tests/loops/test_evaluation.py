@@ -19,7 +19,9 @@ pytestmark = pytest.mark.usefixtures("quick_compilation")
 @pytest.mark.parametrize("kind", [str, pytest.param(OnTheHost, marks=pytest.mark.slow)])
 def test_evaluation_is_greedy_and_learns_nothing(kind):
     env = kind("probe_action")
-    trained = langevin_dqn.train("dqn", env, episodes=150, epsilon=1.0, keep_agent=True, **SMALL).trained
+    trained = langevin_dqn.train(
+        "dqn", env, preset="paper", episodes=150, epsilon=1.0, keep_agent=True, **SMALL
+    ).trained
     before = jax.tree.map(np.asarray, trained.state)
     returns = langevin_dqn.evaluate(trained, env, episodes=30)
     assert returns.tolist() == [1.0] * 30  # with its ε of 1, half of them
@@ -31,7 +33,9 @@ def test_evaluation_draws_a_member_per_episode(kind):
     """Two members that want different actions share the episodes between them."""
     env = kind("probe_action")
     changes = {"members": 2, "prior_scale": 0.0, "updates_per_step": 0}
-    trained = langevin_dqn.train("boot_dqn", env, episodes=1, keep_agent=True, **changes, **SMALL).trained
+    trained = langevin_dqn.train(
+        "boot_dqn", env, preset="paper", episodes=1, keep_agent=True, **changes, **SMALL
+    ).trained
     bias = trained.state.learner.params[1][1][-1][1]
     wishes = bias.at[:].set(np.array([[100.0, 0.0], [0.0, 100.0]]))
     first, (inner, layers) = trained.state.learner.params
@@ -46,6 +50,6 @@ def test_evaluation_draws_a_member_per_episode(kind):
 
 
 def test_the_agent_is_kept_only_on_request():
-    assert langevin_dqn.train("dqn", "probe_action", episodes=1, **SMALL).trained is None
+    assert langevin_dqn.train("dqn", "probe_action", preset="paper", episodes=1, **SMALL).trained is None
     with pytest.raises(UserError, match="out of range"):
         langevin_dqn.evaluate(None, "probe_action", episodes=0)

@@ -60,8 +60,8 @@ BOTH = pytest.mark.parametrize("kind", [str, OnTheHost])
 @pytest.mark.parametrize("kind", [pytest.param(str, marks=pytest.mark.slow), OnTheHost])
 def test_a_budget_of_steps(kind):
     """23 steps of a sea of depth 5 are four episodes and a cut one, which is not among the returns."""
-    whole = langevin_dqn.train("dqn", kind("deep_sea:depth=5"), episodes=23, steps=1000, **SMALL)
-    cut = langevin_dqn.train("dqn", kind("deep_sea:depth=5"), steps=23, **SMALL)
+    whole = langevin_dqn.train("dqn", kind("deep_sea:depth=5"), preset="paper", episodes=23, steps=1000, **SMALL)
+    cut = langevin_dqn.train("dqn", kind("deep_sea:depth=5"), preset="paper", steps=23, **SMALL)
     assert (cut.steps, cut.episodes) == (23, 4)
     np.testing.assert_array_equal(cut.returns, whole.returns[:4])
     assert cut.lengths.tolist() == [5] * 4
@@ -78,19 +78,23 @@ def test_checks_fall_between_episodes(kind):
         seen.append(trained)
         return len(seen) == 3
 
-    result = langevin_dqn.train("dqn", kind("deep_sea:depth=5"), steps=40, stop_when=third_time, check_every=7, **SMALL)
+    result = langevin_dqn.train(
+        "dqn", kind("deep_sea:depth=5"), preset="paper", steps=40, stop_when=third_time, check_every=7, **SMALL
+    )
     assert result.steps == 25
     assert [int(trained.state.episode) for trained in seen] == [2, 3, 5]  # still readable, though training went on
 
 
 def test_a_diverging_run_on_the_host_says_so():
-    result = langevin_dqn.train("dqn", OnTheHost("deep_sea:depth=5"), episodes=50, learning_rate=1e30, **SMALL)
+    result = langevin_dqn.train(
+        "dqn", OnTheHost("deep_sea:depth=5"), preset="paper", episodes=50, learning_rate=1e30, **SMALL
+    )
     assert "not finite" in result.diverged
     assert result.episodes < 50
 
 
 def test_progress_on_the_host():
     seen = []
-    langevin_dqn.train("dqn", OnTheHost("deep_sea:depth=4"), episodes=8, progress=seen.append, **SMALL)
+    langevin_dqn.train("dqn", OnTheHost("deep_sea:depth=4"), preset="paper", episodes=8, progress=seen.append, **SMALL)
     assert seen[-1].episodes == 8
     assert [r.steps for r in seen] == sorted(r.steps for r in seen)

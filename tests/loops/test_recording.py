@@ -45,7 +45,7 @@ def test_nor_where_updates_come_within_episodes():
 def test_nothing_recorded_is_nothing_compiled():
     """Without a record the program has no trace of one; with it, it has."""
     environment = langevin_dqn.make_env(SEA)
-    agent = langevin_dqn.make_agent(langevin_dqn.preset("dqn", **SMALL), space=environment.observation_space)
+    agent = langevin_dqn.make_agent(langevin_dqn.preset("dqn", "paper", **SMALL), space=environment.observation_space)
     key = keys.run_key(0)
     limits = compiled.Limits(jnp.int32(1), jnp.int32(9), jnp.int32(9), jnp.float32(0))
     maps = f"tensor<{recording.MAX_MAPS}x16"
@@ -104,7 +104,7 @@ def test_a_map_is_the_spread_of_what_was_acted_on():
 @pytest.mark.slow
 @pytest.mark.usefixtures("quick_compilation")
 def test_an_episode_that_the_budget_cuts_off_has_no_map():
-    cut = langevin_dqn.train("dqn", SEA, steps=4 * 9 + 2, record="q", **SMALL)
+    cut = langevin_dqn.train("dqn", SEA, preset="paper", steps=4 * 9 + 2, record="q", **SMALL)
     assert cut.episodes == 9
     assert len(cut.record.episodes) == 0
 
@@ -158,4 +158,4 @@ def test_room_is_bounded_and_the_stride_doubles(monkeypatch, episodes):
 )
 def test_what_cannot_be_recorded(env, record, changes, words):
     with pytest.raises(UserError, match=words):
-        langevin_dqn.train("ensemble_langevin_dqn", env, episodes=10, record=record, **changes)
+        langevin_dqn.train("ensemble_langevin_dqn", env, preset="paper", episodes=10, record=record, **changes)

@@ -20,7 +20,7 @@ from langevin_dqn.runs.runners import Job
 from langevin_dqn.runs.store import Store, identity, key_of
 from langevin_dqn.training import ALGORITHM_VERSION, Result
 
-JOB = Job("dqn", "deep_sea/0", seed=3, episodes=8, changes={"hidden": (5, 5)})
+JOB = Job("dqn", "deep_sea/0", preset="paper", seed=3, episodes=8, changes={"hidden": (5, 5)})
 
 
 def result_of(job, **changes):
@@ -92,15 +92,17 @@ def test_what_defines_a_run_names_it(changes):
 
 
 def test_the_way_a_number_is_written_does_not_name_it():
-    zero, also_zero = (Job("langevin_dqn", "deep_sea/0", 0, 5, changes={"regularizer": z}) for z in (2, 2.0))
+    zero, also_zero = (
+        Job("langevin_dqn", "deep_sea/0", 0, 5, preset="paper", changes={"regularizer": z}) for z in (2, 2.0)
+    )
     assert key_of(zero) == key_of(also_zero)
 
 
 def test_names_are_only_names():
     """The same configuration by another road is the same run, and comes back under the name asked for."""
-    config = preset("boot_dqn").to_dict() | {"hidden": (50, 50)}
-    same = Job("dqn", JOB.env, 0, 5, changes=config)
-    assert key_of(same) == key_of(Job("boot_dqn", JOB.env, 0, 5))
+    config = preset("boot_dqn", "paper").to_dict() | {"hidden": (50, 50)}
+    same = Job("dqn", JOB.env, 0, 5, preset="paper", changes=config)
+    assert key_of(same) == key_of(Job("boot_dqn", JOB.env, 0, 5, preset="paper"))
 
 
 # Defaults are not part of a run's name, so that a new field leaves old runs valid. Hence:
@@ -113,7 +115,9 @@ DEFAULTS = {
         "min_replay_size": 0, "insertion_probability": 1.0, "insertion": "buffers", "target_period": 4,
         "independent_target": False, "target_noise": 0.0, "prior_scale": 0.0, "prior_noise": False, "epsilon": 0.0,
         "epsilon_final": 0.0, "epsilon_decay_episodes": 0, "updates_per_step": 1, "update_timing": "between",
-        "row_updates": "auto", "optimizer": "adam",
+        "row_updates": "auto", "optimizer": "adam", "value_scale": 1.0, "value_scaling": "fixed", "prior_std": 0.0,
+        "prior_lifetime": 0.0, "prior_lifetime_growth": 0.0, "prior_networks": 8, "recent_fraction": 0.0,
+        "recent_window": 1000,
     },
 }  # fmt: skip
 
@@ -126,11 +130,13 @@ def test_a_default_changes_only_with_the_version_of_the_algorithm():
 def test_keys_of_runs_that_are_stored_stay():
     """Worked out by the code that made the committed runs."""
     known = {
-        "933d0c153e9f07a81cd5e959fa9940d0": Job("dqn", "deep_sea/0", 3, 8, changes={"hidden": (5, 5)}),
+        "933d0c153e9f07a81cd5e959fa9940d0": Job("dqn", "deep_sea/0", 3, 8, preset="paper", changes={"hidden": (5, 5)}),
         "039249efdb1df56e777093f212f468c7": Job(
             "langevin_dqn", "deep_sea:depth=10", 0, 100, "released", True, {"updates_per_step": 2}
         ),
-        "17ae97b8fd7b78f2b571fd22704d28c3": Job("boot_dqn", "bandit/0", 1, steps=50, record="q", keep_agent=True),
+        "17ae97b8fd7b78f2b571fd22704d28c3": Job(
+            "boot_dqn", "bandit/0", 1, preset="paper", steps=50, record="q", keep_agent=True
+        ),
     }
     assert {key: key_of(job) for key, job in known.items()} == {key: key for key in known}
 
@@ -324,7 +330,7 @@ def test_copying_folders_merges_stores(tmp_path):
 
 
 def test_load_results_is_one_table(tmp_path):
-    other = Job("langevin_dqn", "catch/0", seed=0, episodes=5)
+    other = Job("langevin_dqn", "catch/0", preset="paper", seed=0, episodes=5)
     measures = {"total_regret": np.arange(5, dtype=np.float32)}
     Store(tmp_path).put(JOB, result_of(JOB))
     Store(tmp_path).put(other, result_of(other, measures=measures, max_return=None))
@@ -342,3 +348,17 @@ def test_load_results_of_nothing(tmp_path):
     with pytest.raises(UserError, match="no store"):
         langevin_dqn.load_results(tmp_path / "nowhere")
     assert langevin_dqn.load_results(tmp_path).is_empty()
+
+
+def test_the_table_goes_to_pandas(tmp_path):
+    """With the extras ``pandas`` or ``all``."""
+    pytest.importorskip("pandas")
+    pytest.importorskip("pyarrow")
+    for seed in (0, 1):
+        job = dataclasses.replace(JOB, seed=seed)
+        Store(tmp_path).put(job, result_of(job))
+    table = store.load_results(tmp_path)
+    frame = table.to_pandas()
+    assert list(frame.columns) == table.columns
+    assert frame["seed"].tolist() == [0, 1]
+    np.testing.assert_array_equal(frame["returns"][0], table["returns"][0].to_numpy())

@@ -72,5 +72,5 @@ def test_forty_committed_runs_are_of_many_kinds():
     assert sum(learner_of(stored) == "lazy" for stored in chosen) >= 8
     strata = [stratum_of(stored) for stored in chosen]
     assert {stratum.agent for stratum in strata} == {"dqn", "langevin_dqn", "boot_dqn", "ensemble_langevin_dqn"}
-    assert {stratum.preset for stratum in strata} == {"paper", "released"}
+    assert {stratum.preset for stratum in strata} == {"recommended", "paper", "released"}
     assert len({stratum.family for stratum in strata}) >= 12

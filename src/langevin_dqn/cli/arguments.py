@@ -5,7 +5,7 @@ import dataclasses
 import io
 import re
 from collections.abc import Sequence
-from typing import TypeVar
+from typing import TypeVar, get_type_hints
 
 from langevin_dqn.errors import UserError, nearest
 
@@ -16,7 +16,7 @@ def parse(kind: type[T], argv: Sequence[str], prog: str) -> T:
     """Read ``argv`` as the dataclass ``kind``."""
     import tyro
 
-    argv = _one_value_per_set(argv)
+    argv = _one_value_each(argv, _repeatable(kind))
     options = {"--" + f.name.replace("_", "-") for f in dataclasses.fields(kind)}  # type: ignore[arg-type]
     for word in argv:
         name = word.partition("=")[0].replace("_", "-")
@@ -32,16 +32,28 @@ def parse(kind: type[T], argv: Sequence[str], prog: str) -> T:
         raise UserError(_first_sentence(complaints.getvalue()), f"see {prog} --help") from None
 
 
-def _one_value_per_set(argv: Sequence[str]) -> list[str]:
+def _repeatable(kind: type) -> set[str]:
+    """The options that may be given several times."""
+    import tyro
+
+    hints = get_type_hints(kind, include_extras=True)
+    return {
+        "--" + name.replace("_", "-")
+        for name, hint in hints.items()
+        if tyro.conf.UseAppendAction in getattr(hint, "__metadata__", ())
+    }
+
+
+def _one_value_each(argv: Sequence[str], repeatable: set[str]) -> list[str]:
     """Let ``--set a=1 b=2`` mean ``--set a=1 --set b=2``."""
     words: list[str] = []
-    setting = False
+    option = ""
     for word in argv:
         if word.startswith("-"):
-            setting = word == "--set"
-            words += [word] if not setting else []
+            option = word if word in repeatable else ""
+            words += [] if option else [word]
         else:
-            words += ["--set", word] if setting else [word]
+            words += [option, word] if option else [word]
     return words
 
 

@@ -11,13 +11,13 @@ from langevin_dqn.errors import UserError
 
 @dataclass
 class Args:
-    """Measure updates on one core beside every installed peer, and print ratios.
+    """Measure updates on one core next to every installed peer, and print ratios.
 
     Peers are installed by pip install 'langevin-dqn[bench]' and torch==2.13.0.
     """
 
     environments: bool = False
-    """Measure environment steps beside bsuite's instead, for every bsuite experiment."""
+    """Measure environment steps next to bsuite's instead, for every bsuite experiment."""
     quick: bool = False
     """Depths 10 and 50 only, and no solving: under 90 seconds."""
     out: str = "out/bench"
@@ -25,7 +25,7 @@ class Args:
     repeats: int | None = None
     """Rounds; 9 by default, 3 with --quick."""
     solve_limit: float = 120.0
-    """Seconds each agent gets to learn a sea of depth 10, 20 and 30; 0 leaves this out."""
+    """Seconds each agent gets to learn Deep Sea of depth 10, 20 and 30; 0 skips this."""
 
 
 def main(args: Args) -> int:

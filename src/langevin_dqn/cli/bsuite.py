@@ -12,7 +12,7 @@ import tyro
 from langevin_dqn.cli.run import check_workers, parse_seeds
 from langevin_dqn.config import parse_assignment
 from langevin_dqn.errors import UserError
-from langevin_dqn.presets import preset
+from langevin_dqn.presets import DEFAULT_PRESET, preset
 
 if TYPE_CHECKING:
     from langevin_dqn.paper.bsuite_protocol import Protocol
@@ -37,8 +37,8 @@ class Args:
     """Folder of runs; radar and bars are written there too, as PNG and PDF."""
     updates_per_step: int | None = None
     """U, updates for each environment step; the preset's by default. The paper's Figures 9 and 10 use 5."""
-    preset: str = "paper"
-    """Variant of the paper: paper (its text) or released (the authors' code)."""
+    preset: str = DEFAULT_PRESET
+    """recommended, paper (its tables) or released (the authors' code)."""
     members: int | None = None
     """Models in each ensemble; the preset's by default. Agents without an ensemble stay without."""
     set: Annotated[tuple[str, ...], tyro.conf.UseAppendAction] = ()

@@ -1,6 +1,6 @@
 """``langevin-dqn COMMAND``: dispatch, and errors as one line and one hint.
 
-Exit codes: 0 done, 1 a run or a check failed, 2 bad usage or bad input, 130 interrupted.
+Exit codes: 0 done, 1 a run or a check failed, 2 bad usage or bad input, 130 stopped by Ctrl-C, 143 by SIGTERM.
 """
 
 import contextlib
@@ -11,13 +11,17 @@ from collections.abc import Sequence
 from importlib import import_module
 
 from langevin_dqn.cli.arguments import parse
+from langevin_dqn.cli.stops import plain_warnings
 from langevin_dqn.errors import UserError, unknown
+from langevin_dqn.extras import EXTRAS, missing, require
 from langevin_dqn.ids import imports_code
+from langevin_dqn.stopping import Stopped
 
 #: Each command: the module that has its ``Args`` and ``main(args)``, and a line about it.
 COMMANDS = {
     "run": ("langevin_dqn.cli.run", "train an agent on an environment, over seeds"),
     "evaluate": ("langevin_dqn.cli.evaluate", "measure agents that run --save wrote, without exploration or learning"),
+    "compare": ("langevin_dqn.cli.compare", "run agents on environments over seeds: one table with intervals"),
     "bsuite": ("langevin_dqn.cli.bsuite", "run agents over bsuite, score them and draw the radar and bars"),
     "reproduce": ("langevin_dqn.cli.reproduce", "run what the paper's figures need, and draw them"),
     "status": ("langevin_dqn.cli.status", "show the progress of a store"),
@@ -25,6 +29,16 @@ COMMANDS = {
     "verify": ("langevin_dqn.cli.verify", "check a store: intact files, repeated runs, written verdicts"),
     "bench": ("langevin_dqn.cli.bench", "measure the speed of updates, next to every installed peer"),
     "list": ("langevin_dqn.cli.listing", "list agents, presets, environments and fields"),
+}
+
+#: Commands that need more than the base installation, and the packages that they need.
+NEEDS = {
+    "bench": ("matplotlib",),
+    "bsuite": ("polars", "matplotlib"),
+    "reproduce": ("polars", "scipy", "matplotlib", "jinja2"),
+    "report": ("polars", "scipy", "matplotlib", "jinja2"),
+    "status": ("polars",),
+    "verify": ("polars", "scipy"),
 }
 
 
@@ -39,7 +53,8 @@ def usage() -> str:
             *lines,
             "",
             "langevin-dqn COMMAND --help shows the options of a command.",
-            "Exit codes: 0 done, 1 a run or a check failed, 2 bad usage or bad input, 130 interrupted.",
+            "Exit codes: 0 done, 1 a run or a check failed, 2 bad usage or bad input, 130 stopped by Ctrl-C (143 by",
+            "SIGTERM). Runs that are stopped are saved first.",
         ]
     )
 
@@ -47,7 +62,8 @@ def usage() -> str:
 def find_own_modules(argv: Sequence[str]) -> None:
     """Where an option names code to import, look for it in the working directory first, as ``python -m`` does."""
     here = os.getcwd()
-    words = [text for word in argv for text in (word, word.partition("=")[2])]  # --env ID, and --env=ID
+    texts = [text for word in argv for text in (word, word.partition("=")[2])]  # --env ID, and --env=ID
+    words = [word for text in texts for word in (text, *text.split(","))]  # lists of ids too
     if {"", here}.isdisjoint(sys.path) and any(map(imports_code, words)):
         sys.path.insert(0, here)
 
@@ -65,16 +81,32 @@ def dispatch(argv: Sequence[str]) -> int:
         raise unknown("command", argv[0], COMMANDS)
     find_own_modules(argv)
     module = import_module(COMMANDS[argv[0]][0])
-    return module.main(parse(module.Args, argv[1:], f"langevin-dqn {argv[0]}"))
+    args = parse(module.Args, argv[1:], f"langevin-dqn {argv[0]}")
+    require(*NEEDS.get(argv[0], ()))
+    return module.main(args)
+
+
+def _run() -> int:
+    """The command's exit code; a package of an extra that is missing is the user's to install."""
+    try:
+        return dispatch(sys.argv[1:])
+    except ModuleNotFoundError as error:
+        package = (error.name or "").partition(".")[0]
+        if package not in EXTRAS:
+            raise
+        raise missing(package) from None
 
 
 def main() -> None:
     """Entry point."""
+    plain_warnings()
     try:
-        code = dispatch(sys.argv[1:])
+        code = _run()
     except UserError as error:
         print(f"error: {error.message}\nhint: {error.hint}", file=sys.stderr)
         code = 2
+    except Stopped as stopped:  # the command has said what is saved
+        code = stopped.exit_code
     except KeyboardInterrupt:
         print("stopped", file=sys.stderr)
         code = 130

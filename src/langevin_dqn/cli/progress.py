@@ -1,6 +1,7 @@
 """A live line on stderr while seeds run."""
 
 import threading
+import time
 from collections.abc import Sequence
 from typing import TextIO
 
@@ -16,7 +17,7 @@ class Board:
 
     That is the share of seeds solved and the mean regret per episode, or where no best return
     is known the mean return of the last episodes. On a terminal it is one moving line;
-    elsewhere, one line per finished run.
+    elsewhere, one line per finished run, and one from time to time.
     """
 
     def __init__(self, jobs: Sequence[Job], stream: TextIO):
@@ -25,6 +26,7 @@ class Board:
         self._latest: dict[int, Result] = {}
         self._finished: set[int] = set()
         self._lock = threading.Lock()
+        self._lines = Lines()
         self._unit = "episodes" if jobs[0].steps is None else "steps"
         self._progress = Progress(
             TextColumn("{task.description}"),
@@ -67,6 +69,9 @@ class Board:
                 getattr(self._jobs[i], self._unit) - getattr(self._latest[i], self._unit) for i in self._finished
             )
             self._progress.update(self._task, completed=done + skipped, words=words)
+            if not self._console.is_terminal and self._lines.due():
+                task = self._progress.tasks[0]
+                self._say(f"{task.description}: {done + skipped:,} of {task.total:,.0f} {self._unit}, {words}")
 
     def finish(self, index: int, result: Result) -> None:
         """Take a job's final result."""
@@ -74,17 +79,34 @@ class Board:
         self.update(index, result)
         if not self._console.is_terminal:
             words = f"{state_of(result)}, {result.episodes} episodes, {result.seconds:.1f} s"
-            self._console.print(
-                f"{result.agent} seed {result.seed}: {words}",
-                soft_wrap=True,
-                highlight=False,
-            )
+            self._say(f"{result.agent} seed {result.seed}: {words}")
+
+    def _say(self, words: str) -> None:
+        self._console.print(words, soft_wrap=True, highlight=False, markup=False)
+
+
+class Lines:
+    """When a line of progress is due in a file or a pipe: after 10 seconds, then ever more rarely, up to a minute."""
+
+    def __init__(self) -> None:
+        self._every = 10.0
+        self._last = time.monotonic()
+
+    def due(self) -> bool:
+        """True if it is time for a line, which then counts as written."""
+        now = time.monotonic()
+        if now - self._last < self._every:
+            return False
+        self._last, self._every = now, min(2 * self._every, 60.0)
+        return True
 
 
 def state_of(result: Result) -> str:
     """How a run ended."""
     if result.diverged:
         return f"diverged ({result.diverged})"
+    if not result.episodes:
+        return f"no episode ended within {result.steps:,} steps"
     if result.learned_regret is None:
-        return "no episode ended" if result.recent_return is None else f"return {result.recent_return:.4g}"
+        return f"return {result.recent_return:.4g}"
     return f"learned at episode {result.learning_time}" if result.solved else "not learned"

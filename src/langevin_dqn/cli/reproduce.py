@@ -20,7 +20,8 @@ class Args:
     """
 
     figures: tyro.conf.Positional[tuple[str, ...]]
-    """fig2, fig7 and so on, or all; python:package.module:figure for one of your own."""
+    """fig2, fig7 and so on, or all; deeper for those about the recommended presets; python:package.module:figure for
+    one of your own."""
     scale: str = "quick"
     """quick (at most half an hour on two cores for all), standard (about eight hours) or paper (the full protocol)."""
     store: str = "out/paper"
@@ -87,12 +88,14 @@ def _show_plan(figures: "list[Figure]", scale: str, store: "Store", plan: "Plan"
         ("to do", "right"),
         ("at most", "right"),
     ):
-        table.add_column(name, justify=side)  # type: ignore[arg-type]
+        table.add_column(name, justify=side, no_wrap=name == "figure")  # type: ignore[arg-type]
     counted: set[str] = set()
+    listed = 0
     for figure in figures:
         keys = {key_of(job) for job in figure.jobs[scale]}
         new = keys & plan.seconds.keys() - counted
         counted |= new
+        listed += len(keys)
         table.add_row(
             figure.id,
             figure.title,
@@ -102,6 +105,12 @@ def _show_plan(figures: "list[Figure]", scale: str, store: "Store", plan: "Plan"
         )
     console = Console(stderr=True)
     console.print(table)
+    if listed > len(plan.jobs):
+        console.print(
+            f"Figures share runs: {listed} in the table are {len(plan.jobs)} distinct ones. A run that several figures "
+            'need is made once, and is counted under "to do" for the first of them.',
+            highlight=False,
+        )
     total = sum(plan.seconds.values()) / workers
     done = len(plan.jobs) - len(plan.missing)
     console.print(

@@ -10,21 +10,25 @@ from typing import Annotated, Any
 
 import tyro
 
+from langevin_dqn.comparison.grammar import parse_seeds
 from langevin_dqn.config import parse_assignment, split_assignment
 from langevin_dqn.errors import UserError
+from langevin_dqn.extras import require
 from langevin_dqn.ids import literal
-from langevin_dqn.presets import preset
+from langevin_dqn.presets import AGENTS, DEFAULT_PRESET, preset
+from langevin_dqn.runs.metric_log import DEFAULT_WRITERS, METRICS_EVERY
 
 
 @dataclass
 class Args:
     """Train an agent on an environment, once per seed, and report how fast it learned."""
 
-    agent: str
+    agent: str = ""
     """dqn, langevin_dqn, boot_dqn or ensemble_langevin_dqn, or one of your own: python:package.module:factory."""
     env: str = "deep_sea:depth=10"
     """Environment id: deep_sea:depth=20,mapping_seed=7, a bsuite id such as cartpole_noise/12, gym:CartPole-v1,
-    dm:package.module:factory, or one of your own, jax:package.module:factory; see list."""
+    gymnax:Breakout-MinAtar, xminigrid:MiniGrid-Empty-5x5, dm:package.module:factory, or one of your own,
+    jax:package.module:factory; see list."""
     seeds: str = "0"
     """One seed, a range or a list: 3, 0-4 or 0,2,7."""
     episodes: int | None = None
@@ -33,8 +37,8 @@ class Args:
     """Environment steps per seed, at most."""
     updates_per_step: int | None = None
     """U, updates for each environment step; the preset's by default."""
-    preset: str = "paper"
-    """Variant of the paper: paper or released."""
+    preset: str = DEFAULT_PRESET
+    """recommended, paper (its tables) or released (the authors' code)."""
     network: str | None = None
     """Value network of your own, python:package.module:factory; by default the configuration's."""
     members: int | None = None
@@ -45,6 +49,8 @@ class Args:
     """Stop each seed at the episode in which it has learned."""
     json: bool = False
     """Print one JSON object per seed to stdout and nothing else."""
+    returns: bool = False
+    """With --json: also returns and lengths, a number for each episode."""
     plot: str | None = None
     """Write the learning curves to this .png, .pdf or .svg file."""
     record: str | None = None
@@ -58,22 +64,27 @@ class Args:
     save: str | None = None
     """Write each seed's trained agent to this folder, as seed_0.npz and so on, for evaluate."""
     overwrite: bool = False
-    """Let --bsuite-csv and --save replace files that are there."""
+    """Let --bsuite-csv, --save and --log replace files that are there."""
+    checkpoint: str | None = None
+    """Save each seed in this folder from time to time. Ctrl-C and SIGTERM save first, with or without this."""
+    checkpoint_every: float = 60.0
+    """Seconds between two checkpoints."""
+    resume: str | None = None
+    """Go on with the seeds that were saved in this folder; other options are remembered, but for files to write."""
+    log: str | None = None
+    """Write metrics (return, loss, TD error and others) to this folder, in a folder for each seed."""
+    log_to: str = ",".join(DEFAULT_WRITERS)
+    """What to write: csv, json (lines), tensorboard and wandb, as a list."""
+    metrics_every: int = METRICS_EVERY
+    """Environment steps between two rows of metrics."""
+    store: str | None = None
+    """Keep each seed's run in this folder; seeds that it has are not run again."""
     workers: int | None = None
     """Seeds to run at a time; the number of cores by default."""
-
-
-def parse_seeds(text: str) -> list[int]:
-    """``3``, ``0-4`` or ``0,2,7`` as a list without repeats."""
-    seeds: list[int] = []
-    for part in text.split(","):
-        first, dash, last = part.partition("-")
-        if not first.isdecimal() or (dash and not last.isdecimal()):
-            raise UserError(f"seeds {text!r} cannot be read", "write 3, 0-4 or 0,2,7")
-        if dash and int(last) < int(first):
-            raise UserError(f"seed range {part!r} is empty", f"did you mean {last}-{first}?")
-        seeds += range(int(first), int(last if dash else first) + 1)
-    return list(dict.fromkeys(seeds))
+    runner: str = "threads"
+    """threads (of this process) or processes (a crash of one does not stop the others)."""
+    ray: str | None = None
+    """Run on Ray: local, auto (this machine's cluster) or host:port."""
 
 
 def check_workers(workers: int | None) -> None:
@@ -90,7 +101,7 @@ def changes_of(args: Args) -> dict[str, Any]:
         pairs = map(split_assignment, args.set)
         return {name: literal(value) for name, value in pairs} | given
     changes = dict(parse_assignment(text) for text in args.set) | given
-    preset(args.agent, args.preset, **changes)
+    preset(args.agent, args.preset, env=args.env, **changes)
     return changes
 
 
@@ -98,6 +109,7 @@ def csv_folders(args: Args, seeds: list[int]) -> dict[int, Path]:
     """Where each seed's log goes; what would stop the writing later is an error now."""
     if args.bsuite_csv is None:
         return {}
+    require("polars")
     from langevin_dqn.analysis.bsuite_log import csv_path
 
     root = Path(args.bsuite_csv)
@@ -140,7 +152,26 @@ def check_maps(args: Args, environment: Any) -> None:
         uncertainty.check(args.maps, args.env, environment)
 
 
+def _write(result: Any, folders: dict[int, Path], agents: dict[int, Path]) -> None:
+    """What was asked for of a seed that has ended."""
+    if folders:
+        from langevin_dqn.analysis.bsuite_log import write_csv
+
+        write_csv(result, folders[result.seed])
+    if agents:
+        from langevin_dqn.saved_agent import save_agent
+
+        save_agent(result, agents[result.seed])
+
+
 def main(args: Args) -> int:
+    from langevin_dqn.cli import checkpoints, stops
+
+    args = args if args.resume is None else checkpoints.remembered(args)
+    if not args.agent:
+        raise UserError("missing option --agent", "name an agent, such as --agent langevin_dqn; see langevin-dqn list")
+    if args.returns and not args.json:
+        raise UserError("--returns needs --json", "add --json")
     changes, seeds = changes_of(args), parse_seeds(args.seeds)
     for option, count in (("--episodes", args.episodes), ("--steps", args.steps)):
         if count is not None and count < 1:
@@ -152,18 +183,27 @@ def main(args: Args) -> int:
     machine.prepare()
     from langevin_dqn.agents.registry import resolve_agent
     from langevin_dqn.cli.progress import Board
+    from langevin_dqn.cli.stored_runs import StoredRuns
     from langevin_dqn.environments import HostEnvironment, make_env
     from langevin_dqn.environments.bsuite import mnist_files
     from langevin_dqn.environments.registry import bsuite_episodes
     from langevin_dqn.plots.learning_curves import learning_curves
     from langevin_dqn.plots.style import check_path
-    from langevin_dqn.runs.runners import Job, run_jobs
+    from langevin_dqn.runs.result import Result
+    from langevin_dqn.runs.runners import Job
     from langevin_dqn.training import DEFAULT_EPISODES
 
     if args.mnist_dir is not None:
         os.environ[mnist_files.VARIABLE] = args.mnist_dir
     environment = make_env(args.env)  # a wrong id is an error before anything starts
-    resolve_agent(args.agent, environment, preset=args.preset, network=args.network, changes=changes)
+    resolve_agent(
+        args.agent,
+        environment,
+        preset=args.preset if args.agent in AGENTS else None,
+        network=args.network,
+        changes=changes,
+        env=args.env,
+    )
     if isinstance(environment, HostEnvironment):
         environment.close()
     if args.stop_when_solved and getattr(environment, "learned_regret", None) is None:
@@ -174,7 +214,9 @@ def main(args: Args) -> int:
     if args.plot:
         check_path(args.plot)
     check_maps(args, environment)
+    runs = StoredRuns(args.store, args.runner, args.ray, args.workers, keep_agents=args.save is not None)
     folders, agents = csv_folders(args, seeds), agent_files(args, seeds)
+    kept = checkpoints.Kept(args, seeds)
     by_default = None if args.steps else bsuite_episodes(args.env) or DEFAULT_EPISODES
     jobs = [
         Job(
@@ -189,31 +231,35 @@ def main(args: Args) -> int:
             args.record,
             keep_agent=True if agents else None,
             network=args.network,
+            outputs=kept.outputs(seed),
         )
         for seed in seeds
     ]
     results: dict[int, Any] = {}
     printed = 0
-    with Board(jobs, sys.stderr) as board:
-        for index, result in run_jobs(jobs, workers=args.workers, progress=board.update):
+    with stops.saved_first() as stop, Board(jobs, sys.stderr) as board:
+        for index, result in runs.run(jobs, board.update):
             results[index] = result
-            board.finish(index, result)
-            if folders:
-                from langevin_dqn.analysis.bsuite_log import write_csv
-
-                write_csv(result, folders[result.seed])
-            if agents:
-                from langevin_dqn.saved_agent import save_agent
-
-                save_agent(result, agents[result.seed])
+            if isinstance(result, Result):
+                board.finish(index, result)
+                _write(result, folders, agents)
             while args.json and printed in results:  # in the order of the seeds, each as soon as it can be
-                print(json.dumps(results[printed].to_dict()), flush=True)
+                if isinstance(results[printed], Result):
+                    print(json.dumps(results[printed].to_dict(returns=args.returns)), flush=True)
                 printed += 1
-    ordered = [results[i] for i in sorted(results)]
-    if not args.json:
+    late = [results[i] for i in sorted(results) if i >= printed]  # had ended when the command was stopped
+    for result in late if args.json else []:
+        if isinstance(result, Result):
+            print(json.dumps(result.to_dict(returns=args.returns)), flush=True)
+    ordered = runs.without_failures([results[i] for i in sorted(results)])
+    if not ordered and stop.stopped is None:
+        return 1
+    if ordered and not args.json:
         from langevin_dqn.cli.tables import seeds_table
 
         seeds_table(ordered)
+    if stop.stopped is not None:
+        return kept.explain(stop.stopped, [result.seed for result in ordered])
     if folders:
         print(f"wrote {len(folders)} logs to {args.bsuite_csv}", file=sys.stderr)
     if agents:
@@ -234,4 +280,4 @@ def main(args: Args) -> int:
         from langevin_dqn.plots import uncertainty
 
         print(f"wrote {uncertainty.draw(ordered[0], args.maps)}", file=sys.stderr)
-    return 0
+    return 0 if len(ordered) == len(jobs) else 1

@@ -1,13 +1,18 @@
 """``langevin-dqn status``: show progress, also from another terminal."""
 
 import json
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from langevin_dqn.runs.store import Store
 
 
 @dataclass
 class Args:
-    """Show which runs of the paper's figures a store has, and what a sweep into it is doing now."""
+    """Show which runs a store has, by figure of the paper and by agent, and what a sweep into it is doing now."""
 
     store: str = "out/paper"
     """Folder of runs."""
@@ -26,7 +31,8 @@ def main(args: Args) -> int:
     from langevin_dqn.runs import progress_file
     from langevin_dqn.runs.store import Store
 
-    names = Store(folder).names()
+    store = Store(folder)
+    names = store.names()
     counts = {
         figure.id: {scale: _count(figure.jobs[scale], names) for scale in SCALES}
         for figure in figures().values()
@@ -38,6 +44,8 @@ def main(args: Args) -> int:
         print(json.dumps({"runs": len(names), "figures": counts, "sweep": now}))
         return 0
     _print(folder, len(names), counts, progress)
+    if progress is None:
+        _print_contents(store)
     return 0
 
 
@@ -56,23 +64,72 @@ def _print(folder: Path, runs: int, counts: dict[str, dict[str, list[int]]], pro
     from langevin_dqn.paper.figure import SCALES
     from langevin_dqn.report.durations import format_duration
 
+    console = Console(highlight=False)
     table = Table(title=f"{folder}: {runs} runs")
-    table.add_column("figure")
+    table.add_column("figure", no_wrap=True)
     for scale in SCALES:
         table.add_column(scale, justify="right")
-    for name, by_scale in counts.items():
+    begun = {name: by_scale for name, by_scale in counts.items() if progress or any(d for d, _ in by_scale.values())}
+    for name, by_scale in begun.items():
         table.add_row(name, *(f"{done} of {total}" for done, total in by_scale.values()))
-    console = Console(highlight=False)
-    console.print(table)
+    if begun:
+        console.print(table)
+    else:
+        console.print(f"{folder}: {runs} runs, none of the paper's figures", soft_wrap=True)
     if progress is None:
         console.print("no sweep has run here")
     elif progress.alive:
         console.print(headline(progress))
         for run in progress.running:
-            console.print(f"  {run.job}: {run.episodes:,} of {run.of or 0:,} episodes", soft_wrap=True)
+            of = f" of {run.of:,}" if run.of else ""
+            console.print(f"  {run.job}: {run.episodes:,}{of} episodes", soft_wrap=True)
     else:
         how = "ended" if progress.ended else "was cut off"
         console.print(
             f"the last sweep ({progress.what}) {how} after {format_duration(progress.seconds)}: "
             f"{progress.done} runs done"
         )
+
+
+#: Rows of the table of contents.
+_ROWS = 20
+
+
+def _print_contents(store: "Store") -> None:
+    """The runs of a store by agent and environment."""
+    import polars as pl
+    from rich.console import Console
+    from rich.table import Table
+
+    from langevin_dqn.report.durations import format_duration
+
+    console = Console(highlight=False)
+    rows = store.load()
+    for path in store.damaged:
+        console.print(f"set aside a file that cannot be read: {path}", soft_wrap=True)
+    if rows.is_empty():
+        return console.print("hint: langevin-dqn reproduce, compare and bsuite keep their runs in a store")
+    groups = rows.group_by("agent", "preset", "env", maintain_order=True).agg("seed", pl.col("seconds").sum())
+    table = Table("agent", "preset", "environment")
+    for name in ("runs", "seeds", "run time"):
+        table.add_column(name, justify="right")
+    for agent, preset, env, seeds, seconds in groups.head(_ROWS).iter_rows():
+        table.add_row(agent, preset, env, str(len(seeds)), span(seeds), format_duration(seconds))
+    console.print(table)
+    if groups.height > _ROWS:
+        rest = groups.height - _ROWS
+        console.print(
+            f"and {rest} more kinds of runs; langevin_dqn.load_results({str(store.folder)!r}) has all of them"
+        )
+
+
+def span(seeds: Iterable[int]) -> str:
+    """Seeds in short: ``0-4``, or ``0, 2, 7-9``; many pieces are counted only."""
+    pieces: list[list[int]] = []
+    for seed in sorted(set(seeds)):
+        if pieces and seed == pieces[-1][1] + 1:
+            pieces[-1][1] = seed
+        else:
+            pieces.append([seed, seed])
+    words = [str(first) if first == last else f"{first}-{last}" for first, last in pieces]
+    return ", ".join(words) if len(words) <= 3 else f"{sum(b - a + 1 for a, b in pieces)} seeds"

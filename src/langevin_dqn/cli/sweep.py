@@ -1,9 +1,13 @@
 """Run what a store lacks, store it, and show progress."""
 
+import contextlib
+import shutil
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
 from typing import TextIO
 
 from rich.console import Console, Group
@@ -11,34 +15,24 @@ from rich.live import Live
 from rich.progress_bar import ProgressBar
 from rich.table import Table
 
-from langevin_dqn.cli.progress import state_of
-from langevin_dqn.cli.run import check_workers
-from langevin_dqn.errors import UserError
+from langevin_dqn.cli.progress import Lines, state_of
+from langevin_dqn.cli.stops import saved_first
+from langevin_dqn.comparison.contenders import shown
 from langevin_dqn.report.durations import format_duration
 from langevin_dqn.runs import progress_file
 from langevin_dqn.runs.progress_file import Progress, Running
 from langevin_dqn.runs.result import Result
-from langevin_dqn.runs.runners import Failure, Job
+from langevin_dqn.runs.runners import Failure, Job, Outputs
+from langevin_dqn.runs.runners.choosing import Runner, runner_of
 from langevin_dqn.runs.store import Store, key_of
 
-#: Takes jobs and yields what each gave; see ``langevin_dqn.runs.runners``.
-Runner = Callable[..., Iterator[tuple[int, Result | Failure]]]
+__all__ = ["Board", "Runner", "headline", "name_of", "run_missing", "runner_of"]
+
+#: Seconds between two checkpoints of a run.
+_CHECKPOINT_SECONDS = 600.0
 
 #: Lines of runs under way, and of runs that ended last, on the board.
 _ROWS = 8
-
-
-def runner_of(where: str, ray: str | None, workers: int | None) -> Runner:
-    """The runner that ``--runner`` and ``--ray`` name."""
-    from langevin_dqn.runs import runners
-
-    check_workers(workers)
-    if ray is not None:
-        return lambda jobs, progress: runners.run_on_ray(jobs, workers=workers, progress=progress, address=ray)
-    choices: dict[str, Runner] = {"threads": runners.run_jobs, "processes": runners.run_in_processes}
-    if where not in choices:
-        raise UserError(f"unknown runner {where!r}", f"choose one of {', '.join(choices)}, or --ray ADDRESS")
-    return lambda jobs, progress: choices[where](jobs, workers=workers, progress=progress)
 
 
 def run_missing(
@@ -50,23 +44,46 @@ def run_missing(
     *,
     stream: TextIO | None = None,
 ) -> list[Failure]:
-    """Run ``missing`` and store each result as it comes; what failed is returned. ``stream`` is stderr by default."""
+    """Run ``missing`` and store each result as it comes; what failed is returned. ``stream`` is stderr by default.
+
+    Runs are saved in the store when a signal stops them, and every ten minutes; the next time they go on from there.
+    """
     failures = []
-    with Board(what, missing, seconds, store, stream or sys.stderr) as board:
-        for index, outcome in run(missing, board.update):
+    stream = stream or sys.stderr
+    saved = {key_of(job): store.folder / "checkpoints" / key_of(job) for job in missing}
+    jobs = [replace(job, outputs=_outputs(saved[key_of(job)])) for job in missing]
+    if begun := sum(folder.is_dir() for folder in saved.values()):
+        print(f"{begun} runs go on from where they were stopped", file=stream, flush=True)
+    with saved_first() as stop, Board(what, missing, seconds, store, stream) as board:
+        for index, outcome in run(jobs, board.update):
             if isinstance(outcome, Failure):
                 failures.append(outcome)
             else:
                 store.put(missing[index], outcome)
+                shutil.rmtree(saved[key_of(missing[index])], ignore_errors=True)
             board.finish(index, outcome)
+    if stop.stopped is not None:
+        for reason in stop.stopped.failed:
+            print(f"a run is not saved: {reason}", file=stream)
+        count = len(stop.stopped.saved)
+        print(f"stopped; {count} runs in flight are saved in {store.folder}, finished ones are stored", file=stream)
+        print("hint: the same command goes on", file=stream, flush=True)
+        raise stop.stopped
+    with contextlib.suppress(OSError):  # there, and empty
+        (store.folder / "checkpoints").rmdir()
     return failures
+
+
+def _outputs(folder: Path) -> Outputs:
+    every = _CHECKPOINT_SECONDS
+    return Outputs(checkpoint=str(folder), checkpoint_every=every, checkpoint_at_end=False, replaceable=True)
 
 
 class Board:
     """Progress of a sweep: runs done, running and failed, the time left, and learning times.
 
-    On a terminal it is updated in place; elsewhere there is one line per run that ends. The same is written to
-    the store, for ``langevin-dqn status``.
+    On a terminal it is updated in place; elsewhere there is one line per run that ends, and one from time to time.
+    The same is written to the store, for ``langevin-dqn status``.
     """
 
     def __init__(self, what: str, jobs: Sequence[Job], seconds: dict[str, float], store: Store, stream: TextIO):
@@ -76,6 +93,7 @@ class Board:
         self._ended: dict[int, Result | Failure] = {}
         self._started = self._written = time.monotonic()
         self._lock = threading.Lock()
+        self._lines = Lines()
         self._console = Console(file=stream, highlight=False)
         self._live = (
             Live(console=self._console, auto_refresh=False, transient=True) if self._console.is_terminal else None
@@ -97,6 +115,8 @@ class Board:
         with self._lock:
             if index not in self._ended:
                 self._running[index] = result
+            if not self._live and self._lines.due():
+                self._console.print(_in_words(self.progress()), soft_wrap=True, markup=False)
             self._show()
 
     def finish(self, index: int, outcome: Result | Failure) -> None:
@@ -105,8 +125,10 @@ class Board:
             self._running.pop(index, None)
             self._ended[index] = outcome
             if not self._live:
+                words = f"{name_of(self._jobs[index])}: {_ended(outcome)}"
+                took = f", {outcome.seconds:.1f} s" if isinstance(outcome, Result) else ""
                 self._console.print(
-                    f"[{len(self._ended)}/{len(self._jobs)}] {_summary(outcome)}", soft_wrap=True, markup=False
+                    f"[{len(self._ended)}/{len(self._jobs)}] {words}{took}", soft_wrap=True, markup=False
                 )
             self._show()
 
@@ -135,8 +157,8 @@ class Board:
             return None
         spent = sum(self._seconds[i] for i in self._ended)
         for i, result in self._running.items():
-            budget = self._jobs[i].episodes
-            spent += self._seconds[i] * (result.episodes / budget if result and budget else 0.0)
+            done, budget, _ = _done(self._jobs[i], result)
+            spent += self._seconds[i] * min(done / budget, 1.0)
         return (sum(self._seconds) - spent) * elapsed / max(spent, 1e-9)
 
     def _show(self) -> None:
@@ -154,11 +176,13 @@ class Board:
         now = self.progress()
         table = Table.grid(padding=(0, 2))
         for i, result in list(self._running.items())[:_ROWS]:
-            job = self._jobs[i]
-            table.add_row("running", name_of(job), f"{result.episodes if result else 0:,} of {job.episodes:,} episodes")
+            done, budget, unit = _done(self._jobs[i], result)
+            table.add_row("running", name_of(self._jobs[i]), f"{done:,} of {budget:,} {unit}")
         for i, outcome in list(self._ended.items())[-_ROWS:]:
             table.add_row("ended", name_of(self._jobs[i]), _ended(outcome))
-        return Group(headline(now), ProgressBar(now.total, now.done + now.failed, width=60), table)
+        bar = Table.grid()  # a bar by itself does not end its line
+        bar.add_row(ProgressBar(now.total, now.done + now.failed, width=60))
+        return Group(headline(now), bar, table)
 
 
 def headline(now: Progress) -> str:
@@ -168,23 +192,26 @@ def headline(now: Progress) -> str:
     return f"{now.what}: {now.done} of {now.total} runs done{failed}, {format_duration(now.seconds)} so far{left}"
 
 
+def _done(job: Job, result: Result | None) -> tuple[int, int, str]:
+    """How much of its budget a run has used, and the unit; steps where it has no number of episodes."""
+    unit = "episodes" if job.episodes else "steps"
+    return getattr(result, unit) if result else 0, getattr(job, unit), unit
+
+
+def _in_words(now: Progress) -> str:
+    """A sweep in a line, with the runs under way."""
+    under_way = [f"{run.job} (episode {run.episodes:,} of {run.of or 0:,})" for run in now.running[:2]]
+    more = [f"{len(now.running) - 2} more"] if len(now.running) > 2 else []
+    return "; running: ".join(filter(None, [headline(now), ", ".join([*under_way, *more])]))
+
+
 def name_of(job: Job) -> str:
     """A run in a few words."""
-    return _name(job.agent, job.changes.get("members"), job.env, job.changes.get("updates_per_step", 1), job.seed)
-
-
-def _name(agent: str, members: int | None, env: str, updates: int | None, seed: int) -> str:
-    agent = agent if members is None else f"{agent}({members})"
-    return " ".join([agent, env, *([] if updates is None else [f"U={updates}"]), f"seed {seed}"])
-
-
-def _summary(outcome: Result | Failure) -> str:
-    """A run that has ended, in a line."""
-    if isinstance(outcome, Failure):
-        return f"{name_of(outcome.job)}: {_ended(outcome)}"
-    members, updates = (outcome.setting(name) for name in ("members", "updates_per_step"))
-    name = _name(outcome.agent, members, outcome.env, updates, outcome.seed)
-    return f"{name}: {_ended(outcome)}, {outcome.seconds:.1f} s"
+    changes = dict(job.changes)
+    members, updates = changes.pop("members", None), changes.pop("updates_per_step", None)
+    agent = job.agent if members is None else f"{job.agent}({members})"
+    settings = [f"{name}={shown(value)}" for name, value in changes.items()]
+    return " ".join([agent, job.env, *([] if updates is None else [f"U={updates}"]), *settings, f"seed {job.seed}"])
 
 
 def _ended(outcome: Result | Failure) -> str:

@@ -8,6 +8,7 @@ from rich.console import Console
 from rich.table import Table
 
 from langevin_dqn.plots.style import label
+from langevin_dqn.presets import AGENTS, DEFAULT_PRESET
 from langevin_dqn.runs.result import Result
 
 
@@ -18,9 +19,15 @@ def median_learning_time(results: Sequence[Result]) -> str:
     return f"{middle:g}" if np.isfinite(middle) else f"> {max((r.episodes for r in results), default=0)}"
 
 
+def explain_learning_time(threshold: float) -> str:
+    """What the column of learning times shows."""
+    rule = f"the mean regret per episode, from the start on, is below {threshold:g}"
+    return f"learned at: the first episode by which {rule}"
+
+
 def seeds_table(results: Sequence[Result]) -> None:
     """One row per seed and a summary, to stdout."""
-    console = Console()
+    console = Console(highlight=False)
     first = results[0]
     table = Table(title=f"{label(first.agent)} on {first.env} ({first.preset})")
     if first.learned_regret is None:
@@ -39,10 +46,56 @@ def seeds_table(results: Sequence[Result]) -> None:
     diverged = sum(bool(r.diverged) for r in results)
     failures = f" ({diverged} diverged)" if diverged else ""
     median = f"median learning time {median_learning_time(results)} episodes"
-    console.print(f"{solved} of {len(results)} seeds learned{failures}; {median}", highlight=False)
+    console.print(f"{solved} of {len(results)} seeds learned{failures}; {median}")
+    console.print(explain_learning_time(first.learned_regret))
     for r in results:
         if r.diverged:
-            console.print(f"seed {r.seed} diverged: {r.diverged}", highlight=False, soft_wrap=True)
+            console.print(f"seed {r.seed} diverged: {r.diverged}", soft_wrap=True)
+        elif is_late(r):
+            console.print(_late(r))
+    if not solved and not any(is_late(r) for r in results):
+        console.print(f"hint: {what_to_try(results)}")
+    _say_where_no_episode_ended(results, console)
+
+
+def is_late(result: Result) -> bool:
+    """True for a run that succeeds in the end, too late for its regret to count as learned."""
+    share = result.success_share
+    return not result.solved and not result.diverged and share is not None and share >= 0.5
+
+
+def _late(result: Result) -> str:
+    per_episode = (result.regret or 0.0) / max(result.episodes, 1)
+    return (
+        f"seed {result.seed} succeeds in {result.success_share:.0%} of its last {min(result.episodes, 100)} episodes, "
+        f"but first at episode {result.first_success}: its mean regret from the start on is {per_episode:.2f}, not yet "
+        f"below {result.learned_regret:g}. With more --episodes it would count as learned."
+    )
+
+
+def what_to_try(results: Sequence[Result]) -> str:
+    """Where no seed learned: what helps most often."""
+    first = results[0]
+    if any(r.diverged for r in results):
+        return "a smaller --set learning_rate=… keeps parameters finite"
+    tries = ["more --episodes"]
+    if first.preset not in (DEFAULT_PRESET, "custom"):
+        tries.append(f"--preset {DEFAULT_PRESET}")
+    if first.agent in AGENTS and first.agent != AGENTS[-1]:
+        tries.append(f"--agent {AGENTS[-1]}")
+    elif first.setting("members") is not None:
+        tries.append(f"--members {2 * first.setting('members')}")
+    if first.setting("updates_per_step") is not None:
+        tries.append(f"--updates-per-step {max(5, 2 * first.setting('updates_per_step'))}")
+    return f"no seed learned; try {', '.join(tries[:-1])} or {tries[-1]}" if len(tries) > 1 else f"try {tries[0]}"
+
+
+def _say_where_no_episode_ended(results: Sequence[Result], console: Console) -> None:
+    for r in results:
+        if not r.episodes and not r.diverged:
+            console.print(f"seed {r.seed}: no episode ended within {r.steps:,} steps, so there is no return")
+    if not any(r.episodes for r in results):
+        console.print("hint: use more --steps, or an environment whose episodes are shorter")
 
 
 def _returns_table(results: Sequence[Result], table: Table) -> None:
@@ -57,7 +110,12 @@ def _returns_table(results: Sequence[Result], table: Table) -> None:
         table.add_row(
             str(r.seed), f"{r.episodes:,}", f"{r.steps:,}", recent, best, f"{r.updates:,}", f"{r.seconds:.1f}"
         )
-    Console().print(table)
+    console = Console(highlight=False)
+    console.print(table)
+    for r in results:
+        if r.diverged:
+            console.print(f"seed {r.seed} diverged: {r.diverged}", soft_wrap=True)
+    _say_where_no_episode_ended(results, console)
 
 
 def agents_table(groups: Mapping[str, Sequence[Result]], title: str) -> None:
@@ -74,7 +132,11 @@ def agents_table(groups: Mapping[str, Sequence[Result]], title: str) -> None:
             str(results[0].setting("updates_per_step", "")),
             f"{np.mean([r.seconds for r in results]):.1f}",
         )
-    Console().print(table)
+    console = Console(highlight=False)
+    console.print(table)
+    thresholds = {r.learned_regret for results in groups.values() for r in results}
+    if len(thresholds) == 1 and (threshold := thresholds.pop()) is not None:
+        console.print(explain_learning_time(threshold).replace("learned at", "learning time"))
 
 
 def bsuite_tables(summaries: Sequence[Mapping[str, Any]]) -> None:

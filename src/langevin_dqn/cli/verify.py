@@ -29,6 +29,8 @@ class Args:
     """A file that report --json or --markdown wrote; its verdicts have to follow from the runs."""
     figure: Annotated[tuple[str, ...], tyro.conf.UseAppendAction] = ()
     """The figures of that file, as report was given them; every figure of the paper by default."""
+    scale: str | None = None
+    """The scale of that file, if report was given one."""
     workers: int | None = None
     """Runs at a time; the number of cores by default."""
     trust: Annotated[tuple[str, ...], tyro.conf.UseAppendAction] = ()
@@ -40,6 +42,10 @@ def main(args: Args) -> int:
     from langevin_dqn.cli.run import check_workers
 
     check_workers(args.workers)
+    if args.scale is not None:
+        from langevin_dqn.paper.jobs import check_scale
+
+        check_scale(args.scale)
     if args.rerun < 0:
         raise UserError(f"--rerun must be at least 0, not {args.rerun}", "use 0 or more")
     if not Path(args.store).exists():
@@ -55,7 +61,7 @@ def main(args: Args) -> int:
     if args.rerun:
         complaints += _different(store, rows, args)
     if args.verdicts:
-        complaints += _contradicted(store, args.verdicts, args.figure)
+        complaints += _contradicted(store, args.verdicts, args.figure, args.scale)
     for complaint in complaints:
         print(complaint)
     print(f"{args.store}: {f'{len(complaints)} checks failed' if complaints else 'nothing is wrong'}")
@@ -107,6 +113,7 @@ def _different(store: "Store", rows: list[dict[str, Any]], args: Args) -> list[s
 def _allowed(rows: list[dict[str, Any]], trusted: tuple[str, ...]) -> list[dict[str, Any]]:
     """The rows whose runs may be repeated: those that import no code but what the user named."""
     from langevin_dqn.agents.registry import agent_names
+    from langevin_dqn.presets import configured
     from langevin_dqn.runs.stored_jobs import imports_of, job_of
 
     allowed, refused = [], set()
@@ -118,7 +125,7 @@ def _allowed(rows: list[dict[str, Any]], trusted: tuple[str, ...]) -> list[dict[
         refused |= foreign
         if foreign:
             continue
-        if job.agent in agent_names() or job.agent.startswith("python:"):
+        if configured(job.agent) or job.agent in agent_names() or job.agent.startswith("python:"):
             allowed.append(row)
         else:
             _say(f"not repeated, because {job.agent!r} is no agent here: {job}")
@@ -129,14 +136,14 @@ def _allowed(rows: list[dict[str, Any]], trusted: tuple[str, ...]) -> list[dict[
     return allowed
 
 
-def _contradicted(store: "Store", file: str, named: tuple[str, ...]) -> list[str]:
+def _contradicted(store: "Store", file: str, named: tuple[str, ...], scale: str | None) -> list[str]:
     """Verdicts in ``file`` that the runs do not bear out."""
     from langevin_dqn.paper.registry import choose
     from langevin_dqn.report import verdicts
     from langevin_dqn.report.summary import summarise
 
     written = verdicts.read(file)  # first, because a wrong file is found out at once
-    different = verdicts.differences(summarise(store, choose(named or ("all",))), written)
+    different = verdicts.differences(summarise(store, choose(named or ("all",)), scale), written)
     _say(f"the verdicts of {file} {'do not all follow' if different else 'follow'} from the runs")
     return different
 

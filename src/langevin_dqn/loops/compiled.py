@@ -9,12 +9,15 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-from langevin_dqn import keys
+from langevin_dqn import compile_time, keys
 from langevin_dqn.agents import episode
 from langevin_dqn.environments import Environment
+from langevin_dqn.environments.time_limit import warned_if_endless, with_time_limit
+from langevin_dqn.errors import UserError
 from langevin_dqn.loops import recording
+from langevin_dqn.loops.capacity import refitted_state
 from langevin_dqn.loops.recording import Recorder
-from langevin_dqn.loops.snapshot import Snapshot
+from langevin_dqn.loops.snapshot import Milestones, Snapshot
 from langevin_dqn.pytrees import Program
 
 _FIRST_CHUNK = 5
@@ -61,10 +64,10 @@ class Limits(NamedTuple):
         regret_share: stop once the regret is below this share of the episodes.
     """
 
-    episodes: jax.Array
-    steps: jax.Array
-    check: jax.Array
-    regret_share: jax.Array
+    episodes: jax.Array | np.int32
+    steps: jax.Array | np.int32
+    check: jax.Array | np.int32
+    regret_share: jax.Array | np.float32
 
 
 def run(
@@ -74,47 +77,104 @@ def run(
     *,
     episodes: int | None,
     steps: int | None,
-    check_every: int | None,
     seconds: float,
+    check_every: int | None = None,
+    metrics_every: int | None = None,
     stop_when_solved: bool = False,
     records: bool = False,
+    resumed: Carry | None = None,
 ) -> Iterator[Snapshot]:
     """Run in chunks of about so many ``seconds``, and yield a snapshot after each.
 
-    A check falls on the first end of an episode after each multiple of ``check_every`` steps.
+    A check falls on the first end of an episode after each multiple of ``check_every`` steps, and metrics are due
+    likewise. A run that goes on from ``resumed`` yields that first.
     """
-    most = min(episodes or _NEVER, steps or _NEVER)  # an episode has at least one step
-    carry = begin(agent, environment, key, most, steps, records)
+    most = most_episodes(episodes, steps)
+    carry = begin(agent, environment, key, most, steps, records) if resumed is None else resumed
     learned = getattr(environment, "learned_regret", None) if stop_when_solved else None
-    done, chunk, next_check = 0, _FIRST_CHUNK, check_every
-    while True:
-        before = time.perf_counter()
-        limits = Limits(
-            episodes=jnp.int32(min(done + chunk, most)),
-            steps=jnp.int32(steps or _NEVER),
-            check=jnp.int32(min(next_check or _NEVER, steps or _NEVER)),
-            regret_share=jnp.float32(-jnp.inf if learned is None else learned),
-        )
-        carry = run_chunk(agent, environment, key, carry, limits)
-        ran, done, all_steps = int(carry.episodes) - done, int(carry.episodes), int(carry.all_steps)
-        ended = done - int(carry.cut)
-        check = next_check is not None and all_steps >= next_check and not bool(carry.cut)
-        yield Snapshot(
+    program = RUN_CHUNK.compiled_for(agent, environment)
+    done, all_steps, chunk = int(carry.episodes), int(carry.all_steps), _FIRST_CHUNK
+    checks, rows = Milestones(check_every, all_steps), Milestones(metrics_every, all_steps)
+
+    def over() -> bool:
+        return done >= most or (steps is not None and all_steps >= steps)
+
+    def snapshot() -> Snapshot:
+        ended, cut = done - int(carry.cut), bool(carry.cut)
+        current = carry
+        return Snapshot(
             state=carry.state,
             returns=np.array(carry.returns)[:ended],  # sliced here: JAX would compile a program for every length
             lengths=np.array(carry.lengths)[:ended],
             measures={name: np.array(values)[:ended] for name, values in carry.measures.items()},
             steps=all_steps,
             finite=bool(carry.finite),
-            check=check,
+            to_save=lambda: current,
+            check=not cut and checks.reached(all_steps),
+            metrics=not cut and rows.reached(all_steps),
             record=None if carry.recorder is None else recording.maps_of(carry.recorder, ended),
         )
-        if done >= most or (steps is not None and all_steps >= steps):
-            return
-        if check and check_every is not None:
-            next_check = (all_steps // check_every + 1) * check_every
+
+    if resumed is not None:
+        yield snapshot()._replace(resumed=True)
+    while not over():
+        before = time.perf_counter()
+        limits = Limits(  # numbers of NumPy's, which cost nothing to make
+            episodes=np.int32(min(done + chunk, most)),
+            steps=np.int32(steps or _NEVER),
+            check=np.int32(min(checks.next, rows.next, steps or _NEVER, _NEVER)),
+            regret_share=np.float32(-np.inf if learned is None else learned),
+        )
+        carry = _call(program, agent, environment, key, carry, limits)
+        ran, done, all_steps = int(carry.episodes) - done, int(carry.episodes), int(carry.all_steps)
+        yield snapshot()
         rate = ran / max(time.perf_counter() - before, 1e-6)
         chunk = int(np.clip(rate * seconds, 1, 4 * chunk))
+
+
+def most_episodes(episodes: int | None, steps: int | None) -> int:
+    """The most episodes that a run may have: one has at least one step."""
+    return min(episodes or _NEVER, steps or _NEVER)
+
+
+def layout(
+    agent: Any, environment: Environment, key: jax.Array, episodes: int, steps: int | None, records: bool
+) -> Carry:
+    """The shapes of what ``begin`` gives."""
+    return jax.eval_shape(
+        lambda agent, environment, key: _begin(agent, environment, key, episodes, steps, records),
+        agent,
+        environment,
+        key,
+    )
+
+
+def refitted(agent: Any, environment: Environment, key: jax.Array, carry: Carry, most: int, steps: int | None) -> Carry:
+    """``carry`` for a run of other limits: at most so many episodes and steps.
+
+    The run is the one that had these limits from its start, which cannot be where an episode has been cut off.
+    """
+    ended, cut = int(carry.episodes) - int(carry.cut), bool(carry.cut)
+    if ended > most or (steps is not None and int(carry.all_steps) > steps):
+        raise UserError(
+            f"the checkpoint has {ended} episodes and {int(carry.all_steps)} steps, more than asked for",
+            "ask for more episodes or steps",
+        )
+    if cut and int(carry.all_steps) != steps:
+        raise UserError(
+            f"the limit of {int(carry.all_steps)} steps cut off an episode, so that the run cannot go on from there",
+            "train again with more steps, or go on with the same limit",
+        )
+
+    def fit(values: jax.Array) -> jax.Array:
+        kept = np.zeros(most, values.dtype)
+        kept[: min(len(values), most)] = np.asarray(values)[:most]
+        return jnp.array(kept)
+
+    expected = layout(agent, environment, key, most, steps, carry.recorder is not None)
+    state = refitted_state(agent, carry.state, expected.state, _capacity(environment, most, steps))
+    measures = {name: fit(values) for name, values in carry.measures.items()}
+    return carry._replace(state=state, returns=fit(carry.returns), lengths=fit(carry.lengths), measures=measures)
 
 
 def begin(
@@ -122,12 +182,23 @@ def begin(
 ) -> Carry:
     """The start of a run of at most so many episodes and steps."""
     program = BEGIN.compiled_for(agent, environment)
-    return program(agent, environment, key, episodes, steps, records)
+    return compile_time.call(program, agent, environment, key, episodes, steps, records)
 
 
 def run_chunk(agent: Any, environment: Environment, key: jax.Array, carry: Carry, limits: Limits) -> Carry:
     """Run episodes up to a limit; ``carry`` is used up."""
-    return RUN_CHUNK.compiled_for(agent, environment)(agent, environment, key, carry, limits)
+    return _call(RUN_CHUNK.compiled_for(agent, environment), agent, environment, key, carry, limits)
+
+
+def _call(program: Any, agent: Any, environment: Environment, key: jax.Array, carry: Carry, limits: Limits) -> Carry:
+    if environment.max_steps is not None:
+        return compile_time.call(program, agent, environment, key, carry, limits)
+    with warned_if_endless(environment):
+        carry = compile_time.call(program, agent, environment, key, carry, limits)
+        done: Any = carry.episodes
+        while not done.is_ready():  # wait here, in Python, so that Ctrl-C can end a program that does not
+            time.sleep(0.001)
+    return carry
 
 
 def as_function(agent: Any, environment: Environment, episodes: int) -> Callable[[jax.Array], dict[str, Any]]:
@@ -157,12 +228,15 @@ def _begin(
     agent: Any, environment: Environment, key: jax.Array, episodes: int, steps: int | None = None, records: bool = False
 ) -> Carry:
     """Lines 1-4 of alg3, and room for the results."""
+    environment = with_time_limit(environment)
     space, actions = environment.observation_space, environment.num_actions
-    longest = environment.max_steps
-    capacity = steps if longest is None else min(episodes * longest, steps or episodes * longest)
     measures = jax.eval_shape(lambda: environment.measure(environment.reset(key)[0]))
+    state = agent.init(keys.init_key(key), space, actions, _capacity(environment, episodes, steps))
+    if agent.random_steps > 0:
+        prepare_key = keys.prepare_key(key)
+        state = agent.prepare(prepare_key, state, episode.random_steps(environment, prepare_key, agent.random_steps))
     return Carry(
-        state=agent.init(keys.init_key(key), space, actions, capacity),
+        state=state,
         episodes=jnp.int32(0),
         returns=jnp.zeros(episodes),
         lengths=jnp.zeros(episodes, jnp.int32),
@@ -176,8 +250,15 @@ def _begin(
     )
 
 
+def _capacity(environment: Environment, episodes: int, steps: int | None) -> int | None:
+    """The most steps that a run may make; None if that is not known."""
+    longest = environment.max_steps
+    return steps if longest is None else min(episodes * longest, steps or episodes * longest)
+
+
 def _run_chunk(agent: Any, environment: Environment, key: jax.Array, carry: Carry, limits: Limits) -> Carry:
     """Run episodes up to a limit, until the run has learned, or until the agent has diverged."""
+    environment = with_time_limit(environment)
     best = 0.0 if environment.max_return is None else environment.max_return
 
     def one_more(carry: Carry) -> Carry:

@@ -9,8 +9,8 @@ import numpy as np
 
 from langevin_dqn import keys
 from langevin_dqn.agents.base import BaseAgent, Step
-from langevin_dqn.environments import Environment, HostEnvironment, Space, make_env
-from langevin_dqn.errors import UserError
+from langevin_dqn.environments import Environment, HostEnvironment, Space, as_environment, is_made_here
+from langevin_dqn.errors import UserError, whole_number
 from langevin_dqn.loops import compiled, host
 from langevin_dqn.pytrees import pytree, static
 
@@ -83,7 +83,7 @@ def evaluate(
     """The returns of ``episodes`` greedy episodes, in which nothing is learned.
 
     As in training, an ensemble draws the member that acts once per episode: what is measured
-    is the policy that alg3 follows, and not a majority vote of the members.
+    is the policy that Algorithm 3 follows, and not a majority vote of the members.
 
     Args:
         trained: ``train(..., keep_agent=True).trained``.
@@ -91,15 +91,19 @@ def evaluate(
         episodes: how many.
         seed: random seed; the same seed gives the same returns.
 
-    Example:
+    Examples:
         >>> import langevin_dqn
         >>> result = langevin_dqn.train("dqn", "probe_action", episodes=200, epsilon=0.5, keep_agent=True)
         >>> langevin_dqn.evaluate(result.trained, "probe_action", episodes=3).tolist()
         [1.0, 1.0, 1.0]
     """
-    if episodes < 1:
-        raise UserError(f"episodes={episodes} is out of range", "use at least 1 episode")
-    environment = make_env(env) if isinstance(env, str) else env
+    whole_number("episodes", episodes, least=1)
+    whole_number("seed", seed, least=0)
+    if not isinstance(trained, TrainedAgent):
+        own = getattr(trained, "trained", None)
+        hint = "pass its .trained" if isinstance(own, TrainedAgent) else "pass train(..., keep_agent=True).trained"
+        raise UserError(f"evaluate takes a trained agent, not a {type(trained).__name__}", hint)
+    environment = as_environment(env)
     if (environment.observation_space, environment.num_actions) != (trained.space, trained.num_actions):
         raise UserError(
             f"the agent cannot act in {env}: observations or actions differ",
@@ -115,5 +119,5 @@ def evaluate(
         *_, last = host.run(player, environment, key, seed=seed, **limits)
         return np.asarray(last.returns, np.float64)
     finally:
-        if environment is not env:
+        if is_made_here(env):
             environment.close()

@@ -1,5 +1,7 @@
 """A run as its loop shows it from time to time."""
 
+import math
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,7 +19,10 @@ class Snapshot(NamedTuple):
         measures: see ``returns``.
         steps: environment steps in all.
         finite: false once the agent has diverged.
+        to_save: gives all that the loop needs to go on from here, as a tree of arrays; valid until the loop goes on.
         check: true where ``stop_when`` is to be asked.
+        metrics: true where metrics are due.
+        resumed: true where a run goes on from: nothing has been done since.
         record: what was recorded, where that was asked for.
     """
 
@@ -27,5 +32,28 @@ class Snapshot(NamedTuple):
     measures: dict[str, np.ndarray]
     steps: int
     finite: bool
-    check: bool
+    to_save: Callable[[], Any]
+    check: bool = False
+    metrics: bool = False
+    resumed: bool = False
     record: UncertaintyMaps | None = None
+
+
+class Milestones:
+    """The first ends of an episode after each multiple of so many steps, which do not depend on the clock.
+
+    Args:
+        every: steps between two; None for none.
+        done: steps that were done when the last episode ended.
+    """
+
+    def __init__(self, every: int | None, done: int = 0):
+        self._every = every
+        self.next = math.inf if every is None else (done // every + 1) * every
+
+    def reached(self, done: int) -> bool:
+        """True if the episode that ended after ``done`` steps is one; the next is then looked for."""
+        if self._every is None or done < self.next:
+            return False
+        self.next = (done // self._every + 1) * self._every
+        return True

@@ -15,8 +15,8 @@ def regret(returns: np.ndarray, max_return: float) -> np.ndarray:
 def learning_time(returns: np.ndarray, max_return: float, share: float = LEARNED_SHARE) -> int | None:
     """The paper's learning time, min{l : Regret(l) < 0.8 l}, or None if that never happened.
 
-    Episodes count from 1 and every one is looked at. Note that one lucky success within the
-    first four episodes meets the definition at once; ``success_share`` tells luck from learning.
+    Episodes count from 1, and the condition is checked after each. One success by chance within the
+    first four episodes meets the definition at once; ``success_share`` shows whether the agent has learned.
     """
     behind = regret(returns, max_return) < share * np.arange(1, len(returns) + 1)
     return int(np.argmax(behind)) + 1 if behind.any() else None

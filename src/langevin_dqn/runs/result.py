@@ -34,7 +34,7 @@ class UncertaintyMaps:
 SpreadMaps = UncertaintyMaps
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Result:
     """What one seed did. ``returns``, ``lengths`` and each of ``measures`` have one entry per episode run."""
 
@@ -55,12 +55,31 @@ class Result:
     """Environment steps in all. Those of an episode that the budget of steps cut off count here and nowhere else."""
     learned_regret: float | None = None
     """Regret per episode below which a run has learned; None where the environment has no such measure."""
+    compile_seconds: float = 0.0
+    """Of ``seconds``, those in which JAX compiled the run's programs."""
     diverged: str | None = None
     """Why the run stopped early with parameters that are not finite, or None. What it had learned before stands."""
     record: UncertaintyMaps | None = field(default=None, repr=False)
     """How uncertain Q was of each state through training, where ``train`` was asked to record it."""
     trained: Any = field(default=None, repr=False, compare=False)
     """The agent as it was at the end, where ``train`` was asked to keep it; None otherwise."""
+
+    def __str__(self) -> str:
+        """Who ran where, what came out, and what it took: three lines."""
+        lines = [f"{self.agent} ({self.preset}) on {self.env}, seed {self.seed}: {self.episodes:,} episodes"]
+        if self.diverged:
+            lines.append(self.diverged)
+        elif not self.episodes:
+            lines.append("no episode ended")
+        else:
+            outcome = f"mean return of the last {min(self.episodes, 100)} episodes {self.recent_return:.4g}"
+            if self.learned_regret is not None:
+                outcome += f", learned at episode {self.learning_time}" if self.solved else ", not learned"
+            lines.append(outcome)
+        lines.append(f"{self.steps:,} steps, {self.updates:,} updates, {self.seconds:.1f} s")
+        return "\n".join(lines)
+
+    __repr__ = __str__
 
     def setting(self, name: str, default: Any = None) -> Any:
         """A setting of the agent by its name, or ``default`` where it has none of that name."""
@@ -111,8 +130,9 @@ class Result:
     def total_return(self) -> float:
         return float(np.sum(self.returns, dtype=np.float64))
 
-    def to_dict(self) -> dict[str, Any]:
-        """The object that ``langevin-dqn run --json`` prints."""
+    def to_dict(self, *, returns: bool = False) -> dict[str, Any]:
+        """The object that ``langevin-dqn run --json`` prints; with ``returns``, those and lengths by episode."""
+        by_episode = {"returns": _finite(self.returns), "lengths": self.lengths.tolist()} if returns else {}
         return {
             "agent": self.agent,
             "env": self.env,
@@ -130,6 +150,13 @@ class Result:
             "regret": self.regret,
             "updates": self.updates,
             "seconds": round(self.seconds, 3),
+            "compile_seconds": round(self.compile_seconds, 3),
             "config": self.config.to_dict() if isinstance(self.config, AgentConfig) else dict(self.config),
+            **by_episode,
             **({} if self.record is None else {"record": self.record.to_dict()}),
         }
+
+
+def _finite(values: np.ndarray) -> list[float | None]:
+    """Numbers as JSON can hold them: what is not finite as null."""
+    return [value if np.isfinite(value) else None for value in values.tolist()]

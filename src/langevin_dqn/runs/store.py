@@ -25,7 +25,8 @@ import numpy as np
 from langevin_dqn import __version__, machine
 from langevin_dqn.config import FIELD_TYPES, RENAMED, AgentConfig
 from langevin_dqn.errors import UserError
-from langevin_dqn.presets import AGENTS, preset
+from langevin_dqn.extras import require
+from langevin_dqn.presets import AGENTS, CUSTOM, configuration, configured
 from langevin_dqn.runs.result import Result, UncertaintyMaps
 from langevin_dqn.version import ALGORITHM_VERSION
 
@@ -34,14 +35,14 @@ if TYPE_CHECKING:
 
 _MEASURE, _RECORD = "measure_", "record_"
 _DESCRIPTION = "agent_description"
-_NAMES = ("agent", "preset", "changes")
+_NAMES = ("agent", "preset", "changes", "outputs")
 
 #: Seconds after which an unfinished file has no writer any more.
 _ABANDONED = 3600
 
 
 class Run(Protocol):
-    """The request for a run; :class:`langevin_dqn.runs.runners.Job` is one.
+    """The request for a run; ``langevin_dqn.runs.runners.Job`` is one.
 
     ``vars`` of it has the rest: the budget, and what else a job may have.
     """
@@ -73,17 +74,17 @@ def identity(run: Run) -> dict[str, Any]:
 
 
 def identity_with(run: Run, description: Mapping[str, Any]) -> dict[str, Any]:
-    """The identity of ``run`` where :func:`describe` gives, or once gave, ``description``."""
+    """The identity of ``run`` where ``describe`` gives, or once gave, ``description``."""
     asked = {name: value for name, value in vars(run).items() if name not in _NAMES and value is not None}
-    if run.agent not in AGENTS:  # two modules may have agents that describe themselves alike
+    if not configured(run.agent):  # two modules may have agents that describe themselves alike
         asked["agent_id"] = run.agent
     return {**asked, "algorithm_version": ALGORITHM_VERSION, **description}
 
 
 def describe(run: Run) -> dict[str, Any]:
     """The agent's part of a run's identity. For an agent with an id of its own this imports its code."""
-    if run.agent in AGENTS:
-        return {"config": preset(run.agent, run.preset, **run.changes).identity()}
+    if configured(run.agent):
+        return {"config": configuration(run.agent, run.preset, run.changes, run.env).identity()}
     from langevin_dqn.agents.registry import describe_agent
 
     return {"agent": describe_agent(run.agent, dict(run.changes), run.env, run.network)}
@@ -115,6 +116,7 @@ class Store:
 
     def prepare(self) -> None:
         """Make the folder, and find out now whether it can be written to."""
+        require("polars")
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
             with tempfile.TemporaryFile(dir=self.folder):
@@ -234,9 +236,10 @@ def _has_parquet_footer(path: Path) -> bool:
 
 
 def load_results(folder: str | Path) -> "pl.DataFrame":
-    """Every run in a store, as one polars table; see :meth:`Store.load`."""
+    """Every run in a store, as one polars table; see ``Store.load``."""
     if not Path(folder).is_dir():
         raise UserError(f"there is no store at {folder}", "name the folder that --store named")
+    require("polars")
     return Store(folder).load()
 
 
@@ -248,7 +251,7 @@ def _row(key: str, run: Run, result: Result) -> "pl.DataFrame":
     summary.pop("config")
     summary.pop("record", None)
     config = result.config.to_dict() if isinstance(result.config, AgentConfig) else {}
-    if run.agent not in AGENTS:
+    if not configured(run.agent):
         config |= _description(run)
     plain = {name: value for name, value in vars(result).items() if isinstance(value, int | float | str | None)}
     asked = {f"asked_{name}": value for name, value in vars(run).items() if name in ("episodes", "steps")}
@@ -280,7 +283,7 @@ def _description(run: Run) -> dict[str, str]:
 
 
 def config_of(row: Mapping[str, Any]) -> AgentConfig | dict[str, Any]:
-    """The configuration in a row of :meth:`Store.load`, or what the agent said about itself."""
+    """The configuration in a row of ``Store.load``, or what the agent said about itself."""
     if row.get(_DESCRIPTION) is not None:
         return json.loads(row[_DESCRIPTION])
     return AgentConfig.from_dict(
@@ -314,7 +317,7 @@ def _result(row: Mapping[str, Any], run: Run) -> Result:
             "agent": run.agent,
             "env": run.env,
             "seed": run.seed,
-            "preset": run.preset if run.agent in AGENTS else row["preset"],
+            "preset": run.preset if run.agent in AGENTS else CUSTOM if run.agent == CUSTOM else row["preset"],
             "config": config_of(row),
             "returns": np.asarray(row["returns"], np.float32),
             "lengths": np.asarray(row["lengths"], np.int32),

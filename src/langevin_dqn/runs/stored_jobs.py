@@ -9,13 +9,13 @@ from typing import Any, NamedTuple
 from langevin_dqn.config import AgentConfig
 from langevin_dqn.errors import UserError
 from langevin_dqn.ids import imports_code
-from langevin_dqn.presets import AGENTS, preset
+from langevin_dqn.presets import AGENTS, configured, preset
 from langevin_dqn.runs.runners import Job
 from langevin_dqn.runs.store import config_of, describe, hash_of, identity_with
 
 
 def job_of(row: Mapping[str, Any]) -> Job | None:
-    """The run that a row of :meth:`langevin_dqn.runs.store.Store.load` came from; None if its key is of another.
+    """The run that a row of ``langevin_dqn.runs.store.Store.load`` came from; None if its key is of another.
 
     Nothing that the row names is built or imported: an agent that is none of the presets is taken at the
     description that was stored with its run.
@@ -27,7 +27,7 @@ def job_of(row: Mapping[str, Any]) -> Job | None:
         for job in candidates:
             named = hash_of(identity_with(job, description)) == row["key"]
             if named and _columns(job) == {name: row.get(name) for name in _columns(job)}:
-                return job if job.agent not in AGENTS or describe(job) == description else None
+                return job if not configured(job.agent) or describe(job) == description else None
     except (UserError, ValueError, TypeError):  # no such agent, preset, configuration or job
         pass
     return None
@@ -50,7 +50,7 @@ def _guesses(row: Mapping[str, Any]) -> Iterator[Job]:
 
     Such a row does not say whether the run was to stop once it had learned, but its key does.
     """
-    known = preset(row["agent"], row["preset"])
+    known = preset(row["agent"], row["preset"], env=row["env"])
     changes = {name: value for name, value in vars(config_of(row)).items() if value != getattr(known, name)}
     for stops in (True, False):
         yield Job(

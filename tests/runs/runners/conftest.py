@@ -10,9 +10,9 @@ from langevin_dqn.runs.runners import Job, run_jobs
 
 TINY = {"hidden": (8, 8)}
 MIX = [
-    Job("langevin_dqn", "deep_sea:depth=4", 0, 12, changes=TINY),
-    Job("dqn", "bandit/3", 0, 12),
-    Job("langevin_dqn", "deep_sea:depth=4", 1, 12, changes=TINY),
+    Job("langevin_dqn", "deep_sea:depth=4", 0, 12, preset="paper", changes=TINY),
+    Job("dqn", "bandit/3", 0, 12, preset="paper"),
+    Job("langevin_dqn", "deep_sea:depth=4", 1, 12, preset="paper", changes=TINY),
     Job("ensemble_langevin_dqn", "deep_sea:depth=5", 0, 12, "released", changes={**TINY, "members": 2}),
 ]
 

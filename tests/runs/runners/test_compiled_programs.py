@@ -14,7 +14,7 @@ def test_programs_are_dropped_after_so_many_kinds_of_runs(monkeypatch):
     monkeypatch.setattr(training, "train", lambda agent, env, **_: trained.append(env))
     seen = []
     for name in ("value", "action", "value", "policy", "value"):
-        Job("dqn", f"probe_{name}", 0, 1).run()
+        Job("dqn", f"probe_{name}", 0, 1, preset="paper").run()
         seen.append(len(cleared))
     assert seen == [0, 0, 0, 1, 1]
     assert len(trained) == 5

@@ -13,8 +13,9 @@ from pathlib import Path
 import odd_jobs
 import pytest
 
-from langevin_dqn import UserError
-from langevin_dqn.runs.runners import Failure, run_in_processes
+from langevin_dqn import UserError, stopping
+from langevin_dqn.runs.checkpoint import Checkpoints
+from langevin_dqn.runs.runners import Failure, Job, Outputs, run_in_processes
 
 HERE = Path(__file__).parent
 
@@ -144,3 +145,25 @@ def test_a_script_without_a_guard_is_told(tmp_path):
 def test_jobs_name_themselves(mix):
     assert str(mix[0]) == "langevin_dqn on deep_sea:depth=4, seed 0"
     assert str(Failure(replace(mix[1], seed=3), "why")) == "dqn on bandit/3, seed 3: why"
+
+
+@pytest.mark.slow
+def test_a_signal_makes_workers_save_and_stop(tmp_path, compiled):
+    """The parent is asked to stop at the first progress; what was saved goes on to the same returns."""
+    job = Job("dqn", "deep_sea:depth=4", 0, 4000, changes={"hidden": (8, 8)})
+    jobs = [replace(job, seed=seed, outputs=Outputs(str(tmp_path / str(seed)))) for seed in range(3)]
+
+    def stop(index, result):
+        stopping.request(signal.SIGINT)
+
+    try:
+        with pytest.raises(stopping.Stopped) as caught:
+            list(run_in_processes(jobs, workers=2, progress=stop))
+    finally:
+        stopping.withdraw()
+    assert multiprocessing.active_children() == []
+    assert caught.value.number == signal.SIGINT
+    assert sorted(caught.value.saved) == [str(tmp_path / str(seed)) for seed in (0, 1)]
+    assert Checkpoints(tmp_path / "0").steps < 16_000
+    alone = replace(jobs[0], outputs=Outputs()).run()
+    assert jobs[0].run().returns.tobytes() == alone.returns.tobytes()

@@ -125,5 +125,5 @@ def test_no_cluster_to_be_found_is_told(monkeypatch):
 
 def test_ray_that_is_not_installed(monkeypatch):
     monkeypatch.setitem(sys.modules, "ray", None)
-    with pytest.raises(UserError, match=r"pip install langevin-dqn\[ray\]"):
+    with pytest.raises(UserError, match=r"pip install 'langevin-dqn\[ray\]'"):
         list(run_on_ray([some(odd_jobs.Quick)]))

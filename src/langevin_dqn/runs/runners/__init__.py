@@ -2,7 +2,7 @@
 
 All three take ``(jobs, *, workers=None, progress=None)``, yield ``(index, result)`` as each run
 ends, and give the same returns. In other processes a job may fail alone: it then
-yields a :class:`Failure`, and the others go on.
+yields a ``Failure``, and the others go on.
 """
 
 from importlib import import_module
@@ -11,18 +11,20 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from langevin_dqn.runs.runners.job import Failure, Job
     from langevin_dqn.runs.runners.local import run_jobs
+    from langevin_dqn.runs.runners.outputs import Outputs
     from langevin_dqn.runs.runners.processes import run_in_processes
     from langevin_dqn.runs.runners.ray import run_on_ray
 
 _HOME = {
     "Failure": "job",
     "Job": "job",
+    "Outputs": "outputs",
     "run_in_processes": "processes",
     "run_jobs": "local",
     "run_on_ray": "ray",
 }
 
-__all__ = ["Failure", "Job", "run_in_processes", "run_jobs", "run_on_ray"]
+__all__ = ["Failure", "Job", "Outputs", "run_in_processes", "run_jobs", "run_on_ray"]
 
 
 def __getattr__(name: str) -> Any:

@@ -10,7 +10,10 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, fields, replace
 from typing import TYPE_CHECKING, Any
 
+from langevin_dqn.config import AgentConfig
 from langevin_dqn.errors import UserError
+from langevin_dqn.presets import AGENTS, CUSTOM, DEFAULT_PRESET
+from langevin_dqn.runs.runners.outputs import Outputs
 
 if TYPE_CHECKING:
     from langevin_dqn.runs.result import Result
@@ -18,13 +21,17 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Job:
-    """One run: the arguments of :func:`langevin_dqn.train`. What is None is not part of a stored run's identity."""
+    """One run: the arguments of ``langevin_dqn.train``. What is None is not part of a stored run's identity.
+
+    An agent may be given as an ``AgentConfig``: the job then calls it ``custom``, and its changes hold the
+    configuration.
+    """
 
     agent: str
     env: str
     seed: int
     episodes: int | None = None
-    preset: str = "paper"
+    preset: str = DEFAULT_PRESET
     stop_when_solved: bool = False
     changes: dict[str, Any] = field(default_factory=dict)
     steps: int | None = None
@@ -32,11 +39,30 @@ class Job:
     keep_agent: bool | None = None
     network: str | None = None
     """An id of a network, where it is not the agent's own."""
+    outputs: Outputs = field(default=Outputs(), compare=False)
+    """Checkpoints and a log of metrics. They change no result, and are no part of a stored run's identity."""
 
     def __post_init__(self) -> None:
+        if isinstance(self.agent, AgentConfig):
+            self._take(self.agent)
+        for name, value in (("agent", self.agent), ("env", self.env)):
+            if not isinstance(value, str):
+                form = {"agent": "python:package.module:factory", "env": "jax:package.module:factory"}[name]
+                raise UserError(
+                    f"a job takes the name of its {name}, not an object ({type(value).__name__})",
+                    f"name one of your own {form}, or pass the object to train",
+                )
         for name in self.changes:
             if name in _FIELDS:  # ``train`` would take it for its own argument
                 raise UserError(f"changes cannot set {name!r}", f"give the job itself {name}=…")
+
+    def _take(self, config: AgentConfig) -> None:
+        if self.preset != DEFAULT_PRESET:
+            raise UserError(f"preset={self.preset} does not apply to a configuration", "leave preset out")
+        config, defaults = config.replace(**self.changes), AgentConfig()
+        changed = {name: value for name, value in vars(config).items() if value != getattr(defaults, name)}
+        object.__setattr__(self, "agent", CUSTOM)
+        object.__setattr__(self, "changes", changed)
 
     def __str__(self) -> str:
         return f"{self.agent} on {self.env}, seed {self.seed}"
@@ -46,29 +72,32 @@ class Job:
 
         _limit_compiled_programs(f"{self.agent} {self.env} {self.changes}")
         network: dict[str, Any] = {} if self.network is None else {"network": self.network}
-        return train(
-            self.agent,
-            self.env,
+        is_custom = self.agent == CUSTOM
+        return self.outputs.train(
+            train,
+            {"agent": self.agent, "env": self.env, "seed": self.seed, "preset": self.preset, **self.changes},
+            agent=AgentConfig().replace(**self.changes) if is_custom else self.agent,
+            env=self.env,
             seed=self.seed,
             episodes=self.episodes,
             steps=self.steps,
-            preset=self.preset,
+            preset=self.preset if self.agent in AGENTS else None,
             stop_when_solved=self.stop_when_solved,
             record=self.record,
             keep_agent=bool(self.keep_agent),
             progress=progress,
             **network,
-            **self.changes,
+            **({} if is_custom else self.changes),
         )
 
     def to_json(self) -> str:
-        """The job as text, for a store; see :meth:`from_json`."""
-        given = {name: value for name, value in vars(self).items() if value is not None}
+        """The job as text, for a store; see ``from_json``."""
+        given = {name: value for name, value in vars(self).items() if value is not None and name != "outputs"}
         return json.dumps(given, default=lambda number: number.item())  # a number of NumPy's
 
     @classmethod
     def from_json(cls, text: str) -> "Job":
-        """The job that :meth:`to_json` wrote; nothing that it names is imported."""
+        """The job that ``to_json`` wrote; nothing that it names is imported."""
         try:
             given = json.loads(text)
             given["changes"] = {name: tuple(v) if isinstance(v, list) else v for name, v in given["changes"].items()}

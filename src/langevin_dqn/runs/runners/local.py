@@ -8,8 +8,10 @@ import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import CancelledError, ThreadPoolExecutor, as_completed
 
+from langevin_dqn import stopping
 from langevin_dqn.runs.result import Result
 from langevin_dqn.runs.runners.job import Job, available_cores
+from langevin_dqn.stopping import Stopped
 
 
 def run_jobs(
@@ -21,30 +23,41 @@ def run_jobs(
     """Run ``jobs`` side by side and yield ``(index, result)`` as each one ends.
 
     When the caller stops listening (or is interrupted), runs end at their next chunk of episodes.
-    What a job raises is raised here, and ends the others too.
+    What a job raises is raised here, and ends the others too. Where signals are caught
+    (``langevin_dqn.stopping``), all runs save and stop first, and ``Stopped`` is raised.
 
     Args:
         jobs: what to run.
         workers: runs at a time; the number of cores by default.
         progress: called with a job's index and its result so far.
     """
-    stopping = threading.Event()
+    ending = threading.Event()
+    stops: list[Stopped] = []
 
     def work(index: int) -> tuple[int, Result]:
         def report(result: Result) -> None:
-            if stopping.is_set():
+            if ending.is_set() and stopping.requested() is None:  # after a request a run saves itself first
                 raise CancelledError
             if progress is not None:
                 progress(index, result)
 
+        if (number := stopping.requested()) is not None:
+            raise Stopped(number)
         return index, jobs[index].run(report)
 
     with ThreadPoolExecutor(workers or available_cores()) as pool:
         futures = [pool.submit(work, i) for i in range(len(jobs))]
         try:
             for future in as_completed(futures):
-                yield future.result()
+                try:
+                    done = future.result()
+                except Stopped as stopped:
+                    stops.append(stopped)
+                else:
+                    yield done
         finally:
-            stopping.set()
+            ending.set()
             for future in futures:
                 future.cancel()
+    if stops:
+        raise Stopped.together(stops[0].number, stops)

@@ -12,12 +12,16 @@ from collections.abc import Callable, Iterator, Sequence
 from multiprocessing.connection import wait
 from typing import Any
 
+from langevin_dqn import stopping
 from langevin_dqn.errors import UserError
 from langevin_dqn.runs.result import Result
 from langevin_dqn.runs.runners import worker
 from langevin_dqn.runs.runners.job import Failure, Job, available_cores
+from langevin_dqn.stopping import Stopped
 
 _DIED = "died"
+#: Seconds between two looks for a signal that asks to stop.
+_LOOK_AGAIN = 0.5
 
 
 class _Worker:
@@ -75,9 +79,10 @@ def run_in_processes(
 ) -> Iterator[tuple[int, Result | Failure]]:
     """Run ``jobs`` in worker processes and yield ``(index, result)`` as each one ends.
 
-    A job that raises, or whose workers keep dying, yields a :class:`Failure`; the others go on.
+    A job that raises, or whose workers keep dying, yields a ``Failure``; the others go on.
     A mistake of the user (``UserError``) is raised. When the caller stops listening, is
-    interrupted or dies, the workers end at once.
+    interrupted or dies, the workers end at once. Where signals are caught (``langevin_dqn.stopping``), all runs
+    save and stop first, and ``Stopped`` is raised.
 
     As with all of ``multiprocessing``, a script has to call this under
     ``if __name__ == "__main__":``.
@@ -92,6 +97,8 @@ def run_in_processes(
     waiting = deque(range(len(jobs)))
     deaths: Counter[int] = Counter()
     active: dict[Any, _Worker] = {}  # by connection
+    stops: list[Stopped] = []
+    asked = False
 
     def start() -> None:
         index = waiting.popleft()
@@ -102,7 +109,12 @@ def run_in_processes(
         for _ in range(min(workers or available_cores(), len(jobs))):
             start()
         while active:
-            for connection in wait(list(active)):
+            if stopping.requested() is not None and not asked:
+                asked = True
+                waiting.clear()
+                for current in active.values():
+                    current.process.terminate()
+            for connection in wait(list(active), _LOOK_AGAIN):
                 current = active[connection]
                 kind, index, value = current.receive()
                 if kind == worker.PROGRESS and progress is not None:
@@ -110,6 +122,10 @@ def run_in_processes(
                 elif kind == worker.OUTCOME:
                     if isinstance(value, UserError):
                         raise value
+                    if isinstance(value, Stopped):
+                        stops.append(value)
+                        active.pop(connection).end()
+                        continue
                     if waiting:  # first, so that it works while the caller writes
                         following = waiting.popleft()
                         current.take(following, jobs[following])
@@ -120,6 +136,8 @@ def run_in_processes(
                     active.pop(connection).end()
                     deaths[index] += 1
                     again = deaths[index] <= retries
+                    if asked:
+                        continue
                     if again:
                         waiting.appendleft(index)
                     if waiting:
@@ -131,3 +149,5 @@ def run_in_processes(
             left.process.kill()
         for left in active.values():
             left.end()
+    if (number := stopping.requested()) is not None and asked:
+        raise Stopped.together(number, stops)

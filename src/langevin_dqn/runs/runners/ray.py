@@ -5,20 +5,27 @@ dies with a node, Ray begins again on another.
 """
 
 import os
+import signal
 import socket
+import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from types import ModuleType
 from typing import Any
 
+from langevin_dqn import stopping
 from langevin_dqn.environments.bsuite.mnist_files import VARIABLE
 from langevin_dqn.errors import UserError
 from langevin_dqn.runs.result import Result
 from langevin_dqn.runs.runners import worker
 from langevin_dqn.runs.runners.job import Failure, Job, available_cores
+from langevin_dqn.runs.runners.outputs import Outputs
 from langevin_dqn.version import ALGORITHM_VERSION
 
 _REACH_SECONDS = 5.0
+#: Seconds between two looks for a signal that asks to stop.
+_LOOK_AGAIN = 0.5
 
 
 def run_on_ray(
@@ -32,7 +39,8 @@ def run_on_ray(
     """Run ``jobs`` as Ray tasks and yield ``(index, result)`` as each one ends.
 
     Every node needs this package. A job that raises, or whose nodes keep dying, yields a
-    :class:`Failure`; the others go on. A mistake of the user (``UserError``) is raised. A
+    ``Failure``; the others go on. A mistake of the user (``UserError``) is raised. Nodes have
+    no disk in common, so a run here leaves nothing but its result: no checkpoint, no log. A
     program that has called ``ray.init`` itself keeps its cluster.
 
     Args:
@@ -49,13 +57,18 @@ def run_on_ray(
         running: dict[Any, int] = {}
         try:
             while True:
+                if (number := stopping.requested()) is not None:
+                    raise stopping.Stopped(number)
                 while workers is None or len(running) < workers:
                     if (index := next(waiting, None)) is None:
                         break
-                    running[task.remote(jobs[index], ALGORITHM_VERSION)] = index
+                    running[task.remote(replace(jobs[index], outputs=Outputs()), ALGORITHM_VERSION)] = index
                 if not running:
                     return
-                (done,), _ = ray.wait(list(running), num_returns=1)
+                ended, _ = ray.wait(list(running), num_returns=1, timeout=_LOOK_AGAIN)
+                if not ended:
+                    continue
+                done = ended[0]
                 index = running.pop(done)
                 outcome = _outcome(ray, done, jobs[index])
                 if progress is not None and isinstance(outcome, Result):
@@ -87,7 +100,7 @@ def _cluster(address: str, workers: int | None) -> Iterator[ModuleType]:
     try:
         import ray
     except ImportError:
-        raise UserError("Ray is not installed", "pip install langevin-dqn[ray]") from None
+        raise UserError("Ray is not installed", "pip install 'langevin-dqn[ray]'") from None
     if ray.is_initialized():
         yield ray
         return
@@ -97,11 +110,15 @@ def _cluster(address: str, workers: int | None) -> Iterator[ModuleType]:
         settings |= {"num_cpus": cores, "include_dashboard": False, "object_store_memory": 100 * 2**20}
     elif address != "auto":
         _reach(address)
+    handlers = {number: signal.getsignal(number) for number in stopping.SIGNALS}
     try:
         ray.init(**settings)
     except (ConnectionError, RuntimeError) as error:
         first = str(error).strip().splitlines()[0]
         raise UserError(f"cannot use a Ray cluster at {address}: {first}", _HINT) from None
+    if threading.current_thread() is threading.main_thread():
+        for number, handler in handlers.items():
+            signal.signal(number, handler)  # Ray sets one of its own, which would end the process
     try:
         yield ray
     finally:

@@ -1,7 +1,7 @@
 """What worker processes and Ray's tasks do: run a job and send back its outcome.
 
-They write no files, so they may be killed at any time. Importing this starts no JAX, because the settings of JAX
-must be made before it starts.
+They write no files but the checkpoints and logs of their own run, so they may be killed at any time. Importing this
+starts no JAX, because the settings of JAX must be made before it starts.
 """
 
 import contextlib
@@ -14,7 +14,7 @@ from dataclasses import replace
 from multiprocessing.connection import Connection
 from typing import TYPE_CHECKING, Any
 
-from langevin_dqn import machine
+from langevin_dqn import machine, stopping
 from langevin_dqn.errors import UserError
 from langevin_dqn.runs.runners.job import Job, attempt
 
@@ -30,6 +30,7 @@ _PERIOD = 1.0
 def serve(connection: "Connection[Any, Any]", reports: bool) -> None:
     """Say READY; then answer each job with ``(PROGRESS, result)`` now and then, and one ``(OUTCOME, …)``."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches the whole group; the parent decides
+    signal.signal(signal.SIGTERM, lambda number, frame: stopping.request(number))  # by which it asks to save and stop
     threading.Thread(target=_leave_with_parent, daemon=True).start()
     machine.prepare()
     with contextlib.suppress(OSError, EOFError):  # the parent has closed the pipe
@@ -47,7 +48,10 @@ def _attempt(connection: "Connection[Any, Any]", job: Job, reports: bool) -> Any
             connection.send((PROGRESS, replace(result, lengths=result.lengths[:0], measures={})))
             sent = time.monotonic()
 
-    return attempt(job, report if reports else None)
+    try:
+        return attempt(job, report if reports else None)
+    except stopping.Stopped as stopped:
+        return stopped
 
 
 def _leave_with_parent() -> None:

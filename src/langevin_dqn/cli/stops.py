@@ -1,0 +1,42 @@
+"""What a command does when Ctrl-C or SIGTERM stops it."""
+
+import contextlib
+import sys
+import warnings
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from langevin_dqn import stopping
+from langevin_dqn.stopping import Stopped
+
+
+@dataclass
+class Stop:
+    """Whether a signal has stopped the runs of a command."""
+
+    stopped: Stopped | None = None
+
+
+@contextlib.contextmanager
+def saved_first() -> Iterator[Stop]:
+    """While this lasts, the first signal makes runs save and stop, and a second one ends the command at once."""
+    stop = Stop()
+    with stopping.signals_caught(_announce, stopping.end_at_once):
+        try:
+            yield stop
+        except Stopped as stopped:
+            stop.stopped = stopped
+
+
+def _announce(number: int) -> None:
+    del number
+    stopping.say("stopping: runs are saved first; Ctrl-C again stops at once")
+
+
+def plain_warnings() -> None:
+    """Show warnings as one line, without a place in the code."""
+    warnings.formatwarning = lambda message, *_, **__: f"warning: {message}\n"
+
+
+def say(words: str) -> None:
+    print(words, file=sys.stderr, flush=True)

@@ -1,0 +1,33 @@
+"""Packages outside the base installation, and the extra of this package that installs each."""
+
+from importlib.util import find_spec
+
+from langevin_dqn.errors import UserError
+
+EXTRAS = {
+    "arviz_stats": "insight",
+    "dm_env": "dm",
+    "gymnasium": "gym",
+    "jinja2": "report",
+    "matplotlib": "plots",
+    "polars": "report",
+    "ray": "ray",
+    "scipy": "report",
+    "torch": "torch",
+}
+
+
+def missing(package: str) -> UserError:
+    """The error for a package that is not installed."""
+    return UserError(f"{package} is not installed", f"pip install 'langevin-dqn[{EXTRAS[package]}]'")
+
+
+def require(*packages: str) -> None:
+    """Refuse to start what needs packages that are not installed."""
+    for package in packages:
+        try:
+            found = find_spec(package) is not None
+        except (ImportError, ValueError):  # blocked, or half loaded
+            found = False
+        if not found:
+            raise missing(package)

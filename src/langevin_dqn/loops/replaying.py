@@ -1,0 +1,58 @@
+"""An environment on the host brought back to where a saved run was, by repeating the run's actions.
+
+The hidden state of an environment cannot be saved in general. But it follows from its seed and the actions, so they
+are repeated, without learning: that takes the environment's own time only. What it answers is compared with what it
+answered then. An environment with the methods ``save_state() -> dict`` (of arrays) and ``load_state(dict)`` is asked
+for its state instead, and nothing is repeated.
+"""
+
+import warnings
+from typing import Any
+
+import jax
+import numpy as np
+
+from langevin_dqn.environments import HostEnvironment
+from langevin_dqn.loops.host import HostRun, random_steps
+
+_INEXACT = (
+    "{name} answers otherwise when the same actions are repeated, so it cannot be restored: the run goes on with a new "
+    "episode, and is not the one it would have been without the stop"
+)
+
+
+def restored(environment: HostEnvironment, name: str, seed: int, agent: Any, run: HostRun) -> HostRun:
+    """The run to go on with, after its environment has been restored.
+
+    Where that cannot be done, a warning says so, and the run goes on with a new episode; the steps of the one that was
+    cut off count in all steps and nowhere else.
+    """
+    if bool(run.restorable) and _restore(environment, seed, agent.random_steps, run):
+        return run
+    warnings.warn(_INEXACT.format(name=name), RuntimeWarning, stacklevel=2)
+    return run._replace(ended=np.array(True), restorable=np.array(False))
+
+
+def _restore(environment: HostEnvironment, seed: int, warm_up: int, run: HostRun) -> bool:
+    """Bring the environment to where the run was; False if it answers otherwise."""
+    if run.environment:
+        environment.load_state(run.environment)  # type: ignore[attr-defined]
+        return True
+    if warm_up > 0:
+        random_steps(environment, seed, warm_up)
+    obs, ended, begun, episodes = None, True, 0, 0
+    for action in run.actions.tolist():
+        if ended:
+            environment.reset(None if begun else seed)
+            begun, total, length = begun + 1, np.float32(0), 0
+        obs, reward, terminated, truncated = environment.step(action)
+        total, length, ended = total + np.float32(reward), length + 1, bool(terminated or truncated)
+        if ended:
+            if episodes == len(run.returns) or length != run.lengths[episodes]:
+                return False
+            if total.tobytes() != run.returns[episodes].tobytes():
+                return False
+            episodes += 1
+    same_place = (episodes, begun, ended) == (len(run.returns), int(run.begun), bool(run.ended))
+    last = np.asarray(jax.device_get(run.carry.obs))
+    return same_place and (obs is None or np.asarray(obs, last.dtype).tobytes() == last.tobytes())
