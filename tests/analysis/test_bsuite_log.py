@@ -61,7 +61,7 @@ def test_rows_are_those_of_bsuites_logger(env_id):
 
 @pytest.fixture
 def trained(quick_compilation):
-    return train("dqn", "deep_sea/0", seed=0, episodes=25, hidden=(5, 5))
+    return train("dqn", "deep_sea/0", preset="paper", seed=0, episodes=25, hidden=(5, 5))
 
 
 def test_bsuite_reads_our_files(tmp_path, trained):

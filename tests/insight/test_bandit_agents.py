@@ -17,7 +17,7 @@ CHAINS, UPDATES = 1_000, 1_200
 def chain_values(env, **changes):
     """Every arm's value in many independent chains that have seen the same rewards; and these rewards."""
     rewards = np.random.default_rng(5).normal(1, 1, len(PULLS)).astype(np.float32)
-    config = preset("langevin_dqn", **bandit_agents.posterior_settings(env), batch_size=32)
+    config = preset("langevin_dqn", "paper", **bandit_agents.posterior_settings(env), batch_size=32)
     # A small step, so that the chain's own error stays within a few percent.
     agent = make_agent(config.replace(learning_rate=config.learning_rate / 5, **changes), space=env.observation_space)
     space, key = env.observation_space, jax.random.key(1, impl=prng.PRNG)

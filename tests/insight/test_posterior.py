@@ -13,6 +13,7 @@ import pytest
 from scipy import stats
 
 from langevin_dqn import langevin_monte_carlo, polynomial_decay, prng, sample_posterior
+from langevin_dqn.insight.draws import Draws
 
 DIMENSIONS = (2, 5, 8, 12, 20)
 CHAINS = 256
@@ -165,3 +166,44 @@ def test_eq_1_with_the_posterior_is_eq_3():
     right = sample(p, learning_rate=alpha, thinning=1, **common)
     np.testing.assert_allclose(left.params, right.params, atol=1e-5)
     assert np.ptp(left.params) > 0.5
+
+
+def normal_draws(shift=0.0, count=500, chains=4):
+    """Independent draws of three parameters, one of which is about ``shift`` in the second chain."""
+    rng = np.random.default_rng(0)
+    values = rng.normal(size=(chains, count, 2))
+    values[1 % chains, :, 0] += shift
+    return Draws({"w": values, "b": rng.normal(size=(chains, count))}, np.arange(count))
+
+
+def test_a_summary_has_a_row_per_parameter_and_no_warning_where_all_is_well():
+    found = normal_draws().summary()
+    assert [row.name for row in found.rows] == ["['b']", "['w'][0]", "['w'][1]"]
+    assert found.warnings == ()
+    for row in found.rows:
+        assert abs(row.mean) < 0.1
+        assert row.std == pytest.approx(1, abs=0.1)
+        assert (row.low, row.high) == pytest.approx((-1.645, 1.645), abs=0.2)
+        assert row.effective_draws > 1000
+        assert row.r_hat == pytest.approx(1, abs=0.01)
+    assert str(found).splitlines()[0].split() == ["parameter", "mean", "std", "5%", "95%", "effective", "R-hat"]
+    assert len(str(found).splitlines()) == 4
+
+
+def test_a_summary_warns_of_chains_that_disagree_and_of_few_draws():
+    apart = normal_draws(shift=3.0).summary()
+    assert "R-hat above 1.01 for 1 of 3 parameters" in apart.warnings[0]
+    few = normal_draws(count=40).summary()
+    assert any("few effective draws: below 100 per chain for 3 of 3" in warning for warning in few.warnings)
+    assert str(few).splitlines()[-1].startswith("warning: ")
+    assert "one chain cannot show" in normal_draws(chains=1).summary().warnings[0]
+
+
+def test_draws_print_in_a_line():
+    assert repr(normal_draws()) == "Draws(500 draws of 3 parameters in each of 4 chains; see summary())"
+
+
+def test_long_summaries_are_cut_when_printed_only():
+    found = Draws(np.random.default_rng(0).normal(size=(2, 50, 30)), np.arange(50)).summary()
+    assert len(found.rows) == 30
+    assert "... and 10 more" in str(found)

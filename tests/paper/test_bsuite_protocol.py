@@ -72,7 +72,7 @@ def test_logged_episodes_are_bsuites():
 
 def test_no_two_runs_of_an_experiment_share_a_seed():
     """bsuite's catch/0 and catch/1 differ in nothing but their luck."""
-    jobs = jobs_of("dqn", protocol("catch,memory_len"), seeds=[0, 2], changes={})
+    jobs = jobs_of("dqn", protocol("catch,memory_len"), seeds=[0, 2], preset="paper", changes={})
     assert len({(job.env.split("/")[0], job.seed) for job in jobs}) == len(jobs) == 2 * (20 + 23)
     assert [pass_of(job) for job in jobs] == [0] * 43 + [2] * 43
     assert max(len(sweep.settings) for sweep in SWEEPS.values()) <= bsuite.SEED_STRIDE

@@ -14,8 +14,8 @@ from langevin_dqn.report import pictures
 def drawn(last_figure, tmp_path):
     """Draw a report and look at matplotlib's figure before it is closed."""
 
-    def draw(report):
-        assert pictures.draw(report, tmp_path / "picture.png") is not None
+    def draw(report, suffix="png"):
+        assert pictures.draw(report, tmp_path / f"picture.{suffix}") is not None
         return last_figure()
 
     return draw
@@ -45,11 +45,14 @@ def others_slow(names):
 @pytest.mark.parametrize("name", others_slow(TRAINED))
 def test_every_figure_is_drawn_with_its_protocol(made_up_report, drawn, tmp_path, name):
     report = made_up_report(name)
-    caption = caption_of(drawn(report))
+    caption = caption_of(drawn(report, "pdf"))
     for words in (report.protocol, "scale quick", f"{report.planned} of {report.planned} runs", "preset"):
         assert words in caption
+    assert (tmp_path / "picture.pdf").read_bytes().startswith(b"%PDF")
+    # A page has the protocol in its text, and does not repeat it in the picture.
+    picture = drawn(report)
+    assert report.protocol not in " ".join([picture.get_supxlabel(), *(text.get_text() for text in picture.texts)])
     assert (tmp_path / "picture.png").stat().st_size > 20_000
-    assert pictures.draw(report, tmp_path / "picture.pdf").read_bytes().startswith(b"%PDF")
     words = pictures.alt_text(report)
     assert words.startswith(report.figure.title)
     assert sum(character.isdigit() for character in words) > 5
@@ -128,7 +131,8 @@ def test_the_texts_own_reading_is_lighter(made_up_report, drawn):
     assert legend_of(figure)[-1] == "σ and λ as in the text"
     assert [len(axes.lines) for axes in figure.axes] == [3, 6]
     light = [line for line in figure.axes[1].lines if line.get_markerfacecolor() == "white"]
-    assert [len(line.get_xdata()) for line in light] == [2, 2, 2]
+    # It was run at the first and the last depth; the line between them would be made up.
+    assert [np.isfinite(line.get_ydata()).tolist() for line in light] == [[True, *[False] * 4, True]] * 3
 
 
 def test_runs_that_did_not_learn_are_triangles_at_the_budget(made_up_report, drawn):
@@ -155,6 +159,14 @@ def test_scores_are_means_over_seeds(made_up_report, drawn):
         ]
         np.testing.assert_allclose(line.get_ydata(), solved)
     assert [text.get_text() for text in axes.get_xticklabels()] == ["1", "3", "5"]
+
+
+def test_two_values_are_not_joined(made_up_report, drawn):
+    figure = drawn(made_up_report("fig7"))
+    (axes,) = figure.axes
+    assert [text.get_text() for text in axes.get_xticklabels()] == ["1", "5"]
+    assert {line.get_linestyle() for line in axes.lines} == {"None"}
+    assert "bar: worst and best seed" in caption_of(figure)
 
 
 def test_one_chain_and_an_ensemble_are_set_by_compute(made_up_report, drawn):

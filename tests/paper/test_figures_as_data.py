@@ -93,7 +93,7 @@ def test_longest_first(tmp_path):
 
 @pytest.mark.slow
 def test_a_plan_leaves_out_what_is_stored(tmp_path):
-    job = Job("dqn", "deep_sea:depth=4", 0, 5)
+    job = Job("dqn", "deep_sea:depth=4", 0, 5, preset="paper")
     store = Store(tmp_path)
     assert plan_of([job, job], store).missing == (job,)
     store.put(job, job.run())
@@ -101,10 +101,12 @@ def test_a_plan_leaves_out_what_is_stored(tmp_path):
 
 
 def test_estimates_grow_with_the_work():
-    base = at_most(Job("dqn", "deep_sea:depth=10", 0, 100_000))
-    assert at_most(Job("dqn", "deep_sea:depth=10", 0, 100_000, changes={"updates_per_step": 5})) > 4 * base
-    assert at_most(Job("boot_dqn", "deep_sea:depth=10", 0, 100_000)) > 4 * base
-    assert at_most(Job("dqn", "deep_sea:depth=50", 0, 100_000)) > 5 * base
+    base = at_most(Job("dqn", "deep_sea:depth=10", 0, 100_000, preset="paper"))
+    assert (
+        at_most(Job("dqn", "deep_sea:depth=10", 0, 100_000, preset="paper", changes={"updates_per_step": 5})) > 4 * base
+    )
+    assert at_most(Job("boot_dqn", "deep_sea:depth=10", 0, 100_000, preset="paper")) > 4 * base
+    assert at_most(Job("dqn", "deep_sea:depth=50", 0, 100_000, preset="paper")) > 5 * base
 
 
 def test_names():

@@ -23,6 +23,10 @@ def test_deep_sea(sea_run):
         (["jax:mine:grid"], "jax:mine:grid, 1 update per step, 1 member, 1 seed, at most"),
         (["gym:A-v1", "deep_sea:depth=10"], "deep_sea:depth=10 and gym:A-v1, 1 update"),
         (["deep_sea:depth=10,stochastic=true"], "deep_sea:depth=10,stochastic=true, 1 update"),
+        (
+            [f"deep_sea:depth=30,mapping_seed={seed}" for seed in range(4)],
+            "Deep Sea of depth 30, 1 update per step, 1 member, 4 seeds, at most",
+        ),
         ([f"gym:A-v{i}" for i in range(4)], "4 environments, 1 update"),
     ],
 )

@@ -13,7 +13,7 @@ from langevin_dqn.paper.jobs import at_every_scale
 from langevin_dqn.paper.registry import PAPER, choose, figures
 from langevin_dqn.runs.runners import Job
 
-JOBS = at_every_scale([Job("dqn", "deep_sea:depth=4", 0, 5)])
+JOBS = at_every_scale([Job("dqn", "deep_sea:depth=4", 0, 5, preset="paper")])
 
 
 @pytest.fixture(autouse=True)

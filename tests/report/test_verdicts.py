@@ -2,11 +2,19 @@
 
 import dataclasses
 
+import numpy as np
 import pytest
 
-from langevin_dqn.paper.claims import FAILS, HOLDS, INCONCLUSIVE
+from langevin_dqn.paper.claims import FAILS, HOLDS, INCONCLUSIVE, NOT_ENOUGH, Claim, Finding, inconclusive
+from langevin_dqn.paper.figure import Figure
+from langevin_dqn.paper.jobs import at_every_scale
+from langevin_dqn.presets import preset
 from langevin_dqn.report import markdown
+from langevin_dqn.report.summary import summarise
 from langevin_dqn.report.verdicts import as_json_lines, differences, format_verdict, read
+from langevin_dqn.runs.result import Result
+from langevin_dqn.runs.runners import Job
+from langevin_dqn.runs.store import Store
 
 
 @pytest.fixture
@@ -30,30 +38,65 @@ def test_what_was_written_is_read_back(reports, written):
     assert differences(reports, read(written)) == []
 
 
-def test_the_former_word_is_still_read(reports, written):
+def test_either_word_for_undecided_is_read(reports, written):
+    """Earlier versions wrote one of them whether or not runs were missing."""
     text = written.read_text(encoding="utf-8")
     written.write_text(text.replace("inconclusive", "not enough runs"), encoding="utf-8")
     assert differences(reports, read(written)) == []
 
 
+def test_inconclusive_only_where_all_runs_are_there(tmp_path):
+    """Undecided claims say whether more runs of the plan may decide them."""
+    undecided = Claim("open", "Who knows.", lambda runs: inconclusive(f"{len(runs)} runs"))
+    holds = Claim("there", "Something was run.", lambda runs: Finding(HOLDS, "yes"))
+    jobs = [Job("dqn", "deep_sea:depth=3", seed, 2, "paper") for seed in (0, 1)]
+    figure, store = Figure("mine", "A figure", at_every_scale(jobs), (undecided, holds)), Store(tmp_path)
+    for job, expected in zip([None, *jobs], (NOT_ENOUGH, NOT_ENOUGH, INCONCLUSIVE), strict=True):
+        if job is not None:
+            returns = np.zeros(2, np.float32)
+            store.put(job, Result("dqn", job.env, job.seed, "paper", preset("dqn", "paper"), 0.99, returns, 0, 1.0))
+        (report,) = summarise(store, [figure], "quick")
+        assert [finding.verdict for _, finding in report.findings] == [expected, HOLDS]
+
+
 def test_another_verdict_is_a_difference(reports, written):
     text = written.read_text(encoding="utf-8")
-    written.write_text(text.replace("inconclusive", "holds", 1), encoding="utf-8")
+    written.write_text(text.replace("inconclusive", "holds"), encoding="utf-8")
     (line,) = differences(reports, read(written))
     assert line.startswith("fig3: ")
     assert line.endswith("the file says 'holds', the runs say 'inconclusive'")
 
 
 def test_ids_may_be_links_and_other_tables_do_not_count(reports, tmp_path):
-    text = markdown.document(reports).replace("| fig3 |", "| [fig3](report.html#fig3) |")
+    text = markdown.document(reports).replace("| [fig3](#fig3) |", "| [fig3](report.html#fig3) |")
+    assert "report.html#fig3" in text
     other = "| agent | learns | verdict |\n|---|---|---|\n| two words | yes | holds |\n| fig3 | yes | 0.95 |\n"
     (tmp_path / "page.md").write_text(f"# A page\n\n{other}\n{text}", encoding="utf-8")
     assert differences(reports, read(tmp_path / "page.md")) == []
 
 
+def test_the_text_counts_verdicts_and_has_a_line_for_each(reports):
+    text = markdown.document(reports)
+    assert "Of 2 claims, 1 holds and 1 is inconclusive." in text
+    rows = [line for line in text.splitlines() if line.startswith("| [fig3](#fig3) |")]
+    assert [row.rsplit("|", 2)[1].strip() for row in rows] == ["✓ holds", "? inconclusive"]
+    assert '<a id="fig3"></a>' in text
+
+
+def test_only_a_statistical_test_is_called_one(reports):
+    report = reports[0]
+    (first, one), _ = report.findings
+    ruled = dataclasses.replace(one, test="every run has to learn")
+    tested = dataclasses.replace(one, test="sign test, p = 0.01")
+    text = markdown.document([dataclasses.replace(report, findings=((first, ruled), (first, tested)))])
+    assert "*Rule: every run has to learn.*" in text
+    assert "*Test: sign test, p = 0.01.*" in text
+
+
 def test_symbols():
-    assert [format_verdict(verdict) for verdict in (HOLDS, FAILS, INCONCLUSIVE)] == [
+    assert [format_verdict(verdict) for verdict in (HOLDS, FAILS, INCONCLUSIVE, NOT_ENOUGH)] == [
         "✓ holds",
         "✗ does not hold",
         "? inconclusive",
+        "… not enough runs",
     ]

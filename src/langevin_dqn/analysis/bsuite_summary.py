@@ -34,10 +34,10 @@ def score_agents(
     """A row per agent, seed and experiment: its score, and whether all its runs were finished.
 
     Args:
-        logs: as :func:`~langevin_dqn.analysis.bsuite_log.logs_of` makes them, with the columns
+        logs: as ``logs_of`` makes them, with the columns
             ``agent`` and ``seed`` added.
         episodes: how many episodes make a finished run, where that is not bsuite's number.
-        solved_share: see :func:`~langevin_dqn.analysis.bsuite_scores.score`.
+        solved_share: see ``score``.
     """
     import polars as pl
 

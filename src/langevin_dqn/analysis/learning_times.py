@@ -20,7 +20,7 @@ def depth_of(env: str) -> int:
 
     The id may come from a file, so it imports nothing.
 
-    Example:
+    Examples:
         >>> depth_of("deep_sea/3")
         16
     """

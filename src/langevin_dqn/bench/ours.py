@@ -19,7 +19,7 @@ def build(agent: str, depth: int, members: int, *, capacity: int = 10_000, row_u
     """An agent on a full buffer of random deep-sea episodes; ``run(n)`` makes n updates of every member."""
     environment = make_env(f"deep_sea:depth={depth}")
     space, actions = environment.observation_space, environment.num_actions
-    built = make_agent(preset(agent, members=members, row_updates=row_updates), space=space)
+    built = make_agent(preset(agent, "paper", members=members, row_updates=row_updates), space=space)
     key = keys.run_key(0)
     state = jax.jit(lambda agent, key: agent.init(key, space, actions, capacity))(built, key)
     state = _fill(built, environment, key, state, capacity // depth)

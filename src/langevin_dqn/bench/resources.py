@@ -15,7 +15,8 @@ machine.prepare()
 from langevin_dqn import train
 # Room for 2,000 episodes is written to, full or not; ten of them are enough.
 env = "deep_sea:depth=50"
-train("ensemble_langevin_dqn", env, members=5, episodes=2_000, check_every=500, stop_when=lambda _: True)
+settings = {"preset": "paper", "members": 5}
+train("ensemble_langevin_dqn", env, episodes=2_000, check_every=500, stop_when=lambda _: True, **settings)
 status = Path("/proc/self/status")
 if status.exists():
     print(int(status.read_text().split("VmHWM:")[1].split()[0]) / 1024)

@@ -21,7 +21,7 @@ def ours(depth: int, limit: float, seed: int = 0) -> dict:
             raise _OutOfTimeError
 
     try:
-        result = train("ensemble_langevin_dqn", f"deep_sea:depth={depth}", seed=seed, episodes=100_000,
+        result = train("ensemble_langevin_dqn", f"deep_sea:depth={depth}", seed=seed, preset="paper", episodes=100_000,
                        stop_when_solved=True, progress=watch)  # fmt: skip
     except _OutOfTimeError:
         return _outcome("Ensemble Langevin DQN (5)", depth, None, limit)

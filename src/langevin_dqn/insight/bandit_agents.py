@@ -1,9 +1,9 @@
 r"""Langevin DQN itself on bandits, set up so that its chain samples the posterior (Section 4.1).
 
-With the loss :math:`\tfrac12(Q_\theta(a) - r)^2`, a prior :math:`\psi(\theta) = \lambda\|\theta\|^2`
-and :math:`\sigma_w^2` equal to the variance of the rewards' noise, the chain of eq. (5) has the
-stationary density :math:`\exp(-\sum(Q_\theta(a) - r)^2 / (2\sigma_w^2) - \lambda\|\theta\|^2)`:
-the posterior under a prior :math:`N(0, 1/(2\lambda))` of each parameter. The loss printed in
+With the loss $\tfrac12(Q_\theta(a) - r)^2$, a prior $\psi(\theta) = \lambda\|\theta\|^2$
+and $\sigma_w^2$ equal to the variance of the rewards' noise, the chain of eq. (5) has the
+stationary density $\exp(-\sum(Q_\theta(a) - r)^2 / (2\sigma_w^2) - \lambda\|\theta\|^2)$:
+the posterior under a prior $N(0, 1/(2\lambda))$ of each parameter. The loss printed in
 Section 4.1 has no ½, and would halve the variance.
 """
 
@@ -54,7 +54,9 @@ def agent_regrets(
         changes: the fields to change, for each run.
         workers: runs at a time; the number of cores by default.
     """
-    jobs = [Job(agent, e, i, episodes, changes=c) for i, (e, c) in enumerate(zip(env_ids, changes, strict=True))]
+    jobs = [
+        Job(agent, e, i, episodes, "paper", changes=c) for i, (e, c) in enumerate(zip(env_ids, changes, strict=True))
+    ]
     results = dict(run_jobs(jobs, workers=workers))
     for result in results.values():
         if result.diverged:

@@ -1,8 +1,8 @@
 r"""Bandits where the posterior is known: exact Thompson sampling and other rules, many seeds at once.
 
-Rewards are :math:`\phi_a^\top w + N(0, \sigma^2)` with a prior :math:`w \sim N(0, s^2 I)`;
-arms without features have :math:`\phi_a = e_a`. After some pulls :math:`w` is Gaussian with
-precision :math:`P = I/s^2 + \sum \phi\phi^\top/\sigma^2` and mean :math:`P^{-1}\sum \phi r/\sigma^2`.
+Rewards are $\phi_a^\top w + N(0, \sigma^2)$ with a prior $w \sim N(0, s^2 I)$;
+arms without features have $\phi_a = e_a$. After some pulls $w$ is Gaussian with
+precision $P = I/s^2 + \sum \phi\phi^\top/\sigma^2$ and mean $P^{-1}\sum \phi r/\sigma^2$.
 Every rule below knows all of this, and differs only in how it chooses.
 """
 

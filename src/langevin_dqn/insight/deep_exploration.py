@@ -1,9 +1,9 @@
 r"""Episodes until the first success in Deep Sea: dithering, and agents that explore deeply.
 
 A policy that chooses every action at random reaches the chest at depth N with
-probability :math:`2^{-N}` per episode, so the first success is geometric. Its median is the
-least l with :math:`1 - (1-2^{-N})^l \ge 1/2`, that is :math:`\ln 2 \cdot 2^N \approx 0.69 \cdot 2^N`.
-(The paper's appendix gives :math:`2^N`, which is the mean.) ε-greedy does no better:
+probability $2^{-N}$ per episode, so the first success is geometric. Its median is the
+least l with $1 - (1-2^{-N})^l \ge 1/2$, that is $\ln 2 \cdot 2^N \approx 0.69 \cdot 2^N$.
+(The paper's appendix gives $2^N$, which is the mean.) ε-greedy does no better:
 before the first success it has seen nothing but the cost of moving right, so its greedy
 actions go left or are arbitrary, and what it has learned makes success rarer.
 """
@@ -95,7 +95,7 @@ def measure(
     budget: int = BUDGET,
     progress: Callable[[int, Result], None] | None = None,
 ) -> list[Times]:
-    """Measure a series of :data:`SERIES`: one :class:`Times` per depth."""
+    """Measure a series of ``SERIES``: one ``Times`` per depth."""
     if name not in SERIES:
         raise unknown("series", name, SERIES)
     series = SERIES[name]

@@ -1,8 +1,8 @@
 r"""The four states of Section 5 (Figure 4): how uncertainty about one pair spreads to earlier ones.
 
-The paper says: states 1 to 4, actions up and down, H = 6; :math:`|D_{4,down}| = 1` and much
+The paper says: states 1 to 4, actions up and down, H = 6; $|D_{4,down}| = 1$ and much
 data about every other pair; at h = 4 only (3, down) and (4, up), of the pairs with much
-data, feel the uncertain :math:`Q^*_5(4, down)`; further left even :math:`Q^*_0(1, up)`
+data, feel the uncertain $Q^*_5(4, down)$; further left even $Q^*_0(1, up)$
 does. It does not say where the actions lead. That follows, if a move changes the state by
 at most one:
 
@@ -14,14 +14,14 @@ at most one:
   with probability 1/2 each; up in 1 always stays.
 
 Of (4, down) one transition was seen, to ``next_state``. The paper does not say where to.
-Back to 1 is the default; ``docs/four_states.md`` shows what changes if it was 4.
+Back to 1 is the default; ``docs/notes/four_states.md`` shows what changes if it was 4.
 
-The posterior of :math:`Q^*_h(x, a)`: rewards are :math:`N(\mu_h(x,a), \sigma_w^2)` with flat
+The posterior of $Q^*_h(x, a)$: rewards are $N(\mu_h(x,a), \sigma_w^2)$ with flat
 priors, each period with a mean of its own, so
-:math:`\mu_h(x,a) \mid D \sim N(\bar r, \sigma_w^2/|D_{x,a}|)`, and transitions are those
+$\mu_h(x,a) \mid D \sim N(\bar r, \sigma_w^2/|D_{x,a}|)$, and transitions are those
 observed, as eq. (8) takes them. Two other models can be asked for: one mean reward for all
 periods, and a Dirichlet prior on where (4, down) leads. Draws of the rewards (and of that
-row) go through the Bellman recursion, so the draws of :math:`Q^*` are exact and independent.
+row) go through the Bellman recursion, so the draws of $Q^*$ are exact and independent.
 """
 
 from dataclasses import dataclass

@@ -1,13 +1,13 @@
 r"""Langevin Monte Carlo, Langevin gradient descent and Langevin SGD: Section 2 of the paper.
 
 Gradient descent finds the best parameters. With noise of the right size in every update the
-parameters wander instead, and where they have been is a sample of the posterior. All three
+sequence of parameters is a sample of the posterior instead. All three
 samplers are one loop around the optimizers that the agents use, compiled as one program.
 
-* eq. (1), Langevin Monte Carlo, samples any log density: :func:`langevin_monte_carlo`;
-* eqs. (2)-(3), Langevin gradient descent, is eq. (1) for the log posterior of a data set:
-  :func:`sample_posterior`;
-* eqs. (4)-(5), Langevin SGD, sees a minibatch per step: ``sample_posterior(..., batch_size=...)``.
+* Equation (1), Langevin Monte Carlo, samples any log density: ``langevin_monte_carlo``;
+* Equations (2)-(3), Langevin gradient descent, is equation (1) for the log posterior of a data set:
+  ``sample_posterior``;
+* Equations (4)-(5), Langevin SGD, sees a minibatch per step: ``sample_posterior(..., batch_size=...)``.
 """
 
 from collections.abc import Callable
@@ -45,24 +45,26 @@ def sample_posterior(
 ) -> Draws:
     r"""Draws from the posterior of ``params`` given ``data``, by Langevin gradient descent or SGD.
 
-    With loss :math:`\ell` and regulariser :math:`\psi` the draws follow
+    With loss $\ell$ and regulariser $\psi$ the draws follow
 
-    .. math::
-        p(\theta \mid D) \propto \exp\Bigl(-\frac{1}{\sigma_w^2}\sum_{i \in D}\ell(\theta, x_i) - \psi(\theta)\Bigr)
+    $$
+    p(\theta \mid D) \propto \exp\Bigl(-\frac{1}{\sigma_w^2}\sum_{i \in D}\ell(\theta, x_i) - \psi(\theta)\Bigr)
+    $$
 
-    and each step is eq. (5) of the paper, in the appendix's scaling
-    (:math:`\epsilon_k = \alpha_k\sigma_w^2/|D|` is the step size of eqs. 1 to 4):
+    and each step is equation (5) of the paper, in the appendix's scaling
+    ($\epsilon_k = \alpha_k\sigma_w^2/|D|$ is the step size of equations 1 to 4):
 
-    .. math::
-        \Delta\theta_k = -\alpha_k \nabla\Bigl(\frac{1}{|\tilde D|}\sum_{i \in \tilde D}\ell(\theta, x_i)
-            + \frac{\sigma_w^2}{|D|}\psi(\theta)\Bigr) + \sqrt{\frac{2\alpha_k\sigma_w^2}{|D|}}\, z_k
+    $$
+    \Delta\theta_k = -\alpha_k \nabla\Bigl(\frac{1}{|\tilde D|}\sum_{i \in \tilde D}\ell(\theta, x_i)
+        + \frac{\sigma_w^2}{|D|}\psi(\theta)\Bigr) + \sqrt{\frac{2\alpha_k\sigma_w^2}{|D|}}\, z_k
+    $$
 
-    Steps of a finite size leave a bias. In a direction of curvature :math:`h` the variance
-    comes out too large by :math:`\alpha h/2`, and with minibatches by about
-    :math:`\alpha h |D| / (2|\tilde D|)` more, relative to its size. A schedule that falls, such as
-    :func:`~langevin_dqn.polynomial_decay`, takes both to zero. Later steps are then shorter,
+    Steps of a finite size leave a bias. In a direction of curvature $h$ the variance
+    comes out too large by $\alpha h/2$, and with minibatches by about
+    $\alpha h |D| / (2|\tilde D|)$ more, relative to its size. A schedule that falls, such as
+    ``polynomial_decay``, takes both to zero. Later steps are then shorter,
     and draws after every so many of them would count the late ones too often; so draws are taken
-    at equal distances of diffusion time :math:`\sum_k \alpha_k`. They all weigh the same, and a
+    at equal distances of diffusion time $\sum_k \alpha_k$. They all weigh the same, and a
     step that is longer than the distance is drawn more than once.
 
     Args:
@@ -70,13 +72,13 @@ def sample_posterior(
             Gaussian noise, or any negative log-likelihood, with ``noise_variance=1``.
         params: where the chains start: a tree, or a function of a key that makes one, by which
             each chain starts elsewhere.
-        data: a tree of arrays with one leading axis of length :math:`|D|`.
+        data: a tree of arrays with one leading axis of length $|D|$.
         key: any JAX key.
         num_samples: draws to keep, per chain.
-        learning_rate: :math:`\alpha`, or a function of the number of steps made so far.
-        noise_variance: :math:`\sigma_w^2`.
-        negative_log_prior: :math:`\psi`; none is a flat prior.
-        batch_size: :math:`|\tilde D|`, examples per step, drawn with replacement; none takes all
+        learning_rate: $\alpha$, or a function of the number of steps made so far.
+        noise_variance: $\sigma_w^2$.
+        negative_log_prior: $\psi$; none is a flat prior.
+        batch_size: $|\tilde D|$, examples per step, drawn with replacement; none takes all
             of them, which is Langevin gradient descent.
         burn_in: steps before the first draw counts.
         thinning: steps per draw; with a schedule, on average.
@@ -88,7 +90,7 @@ def sample_posterior(
     Returns:
         The draws, with ArviZ's effective sample size and R-hat at hand.
 
-    Example:
+    Examples:
         >>> import jax, jax.numpy as jnp, langevin_dqn
         >>> y = jnp.array([0.0, 1.0, 2.0])
         >>> draws = langevin_dqn.sample_posterior(
@@ -129,17 +131,18 @@ def langevin_monte_carlo(
     thinning: int = 1,
     chains: int = 4,
 ) -> Draws:
-    r"""Draws from any density, by eq. (1) of the paper.
+    r"""Draws from any density, by equation (1) of the paper.
 
-    .. math::
-        \Delta\theta_k = \epsilon_k \nabla\log p(\theta) + \sqrt{2\epsilon_k}\, z_k
+    $$
+    \Delta\theta_k = \epsilon_k \nabla\log p(\theta) + \sqrt{2\epsilon_k}\, z_k
+    $$
 
     Args:
-        log_density: :math:`\log p(\theta)`, up to a constant.
-        params: where the chains start, as in :func:`sample_posterior`.
+        log_density: $\log p(\theta)$, up to a constant.
+        params: where the chains start, as in ``sample_posterior``.
         key: any JAX key.
         num_samples: draws to keep, per chain.
-        step_size: :math:`\epsilon`, or a function of the number of steps made so far.
+        step_size: $\epsilon$, or a function of the number of steps made so far.
         burn_in: steps before the first draw counts.
         thinning: steps per draw; with a schedule, on average.
         chains: chains, side by side.

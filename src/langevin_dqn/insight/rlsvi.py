@@ -1,12 +1,14 @@
 r"""Tabular RLSVI in Deep Sea: what an exact posterior sample per episode achieves.
 
 Randomized least-squares value iteration (Osband et al., 2017) is the ideal that Langevin DQN
-approaches with gradient steps. Each cell and action has the prior :math:`N(0, s_0^2)`, and a
-target :math:`y = r + \max_{a'} \tilde Q(x', a')` is taken as its value plus :math:`N(0, \sigma_w^2)`.
+approaches with gradient steps. Each cell and action has the prior $N(0, s_0^2)$, and a
+target $y = r + \max_{a'} \tilde Q(x', a')$ is taken as its value plus $N(0, \sigma_w^2)$.
 Before each episode, from the last row of the grid to the first, every cell draws
 
-.. math:: \tilde Q(x,a) \sim N\!\Big(\frac{n y/\sigma_w^2}{1/s_0^2 + n/\sigma_w^2},\
-   \frac{1}{1/s_0^2 + n/\sigma_w^2}\Big)
+$$
+\tilde Q(x,a) \sim N\!\Big(\frac{n y/\sigma_w^2}{1/s_0^2 + n/\sigma_w^2},\
+\frac{1}{1/s_0^2 + n/\sigma_w^2}\Big)
+$$
 
 with n the visits so far; Deep Sea is deterministic, so the n targets of a cell are equal. The
 episode is greedy for that draw. A row is a period, so a cell has a period of its own.

@@ -1,34 +1,40 @@
 r"""The tabular Langevin update of Section 5 (eq. 8), and what it settles at.
 
-With the whole buffer, :math:`\psi = 0` and the current values as targets, every cell moves by
+With the whole buffer, $\psi = 0$ and the current values as targets, every cell moves by
 
-.. math:: \hat Q_h(x,a) \leftarrow \hat Q_h(x,a) - \frac{\epsilon |D_{x,a}|}{\sigma_w^2}
-   \Big(\hat Q_h(x,a) - \bar r - \sum_{x'} \hat P(x') \max_{a'} \hat Q_{h+1}(x', a')\Big) + \sqrt{2\epsilon}\, z
+$$
+\hat Q_h(x,a) \leftarrow \hat Q_h(x,a) - \frac{\epsilon |D_{x,a}|}{\sigma_w^2}
+\Big(\hat Q_h(x,a) - \bar r - \sum_{x'} \hat P(x') \max_{a'} \hat Q_{h+1}(x', a')\Big) + \sqrt{2\epsilon}\, z
+$$
 
-where :math:`\bar r` and :math:`\hat P` average over :math:`D_{x,a}` (a sum over data is
-:math:`|D_{x,a}|` times its average).
+where $\bar r$ and $\hat P$ average over $D_{x,a}$ (a sum over data is
+$|D_{x,a}|$ times its average).
 
-*One cell with a target at rest.* With :math:`c = \epsilon|D_{x,a}|/\sigma_w^2` the error
-obeys :math:`e \leftarrow (1-c) e + \sqrt{2\epsilon} z`. A variance that stays the same has
-:math:`v = (1-c)^2 v + 2\epsilon`, so
+*One cell with a target at rest.* With $c = \epsilon|D_{x,a}|/\sigma_w^2$ the error
+obeys $e \leftarrow (1-c) e + \sqrt{2\epsilon} z$. A variance that stays the same has
+$v = (1-c)^2 v + 2\epsilon$, so
 
-.. math:: v = \frac{2\epsilon}{1-(1-c)^2} = \frac{\sigma_w^2}{|D_{x,a}|} \cdot \frac{1}{1 - c/2},
-   \qquad 0 < c < 2,
+$$
+v = \frac{2\epsilon}{1-(1-c)^2} = \frac{\sigma_w^2}{|D_{x,a}|} \cdot \frac{1}{1 - c/2},
+\qquad 0 < c < 2,
+$$
 
-which tends to the posterior's :math:`\sigma_w^2/|D_{x,a}|` as :math:`\epsilon \to 0`.
+which tends to the posterior's $\sigma_w^2/|D_{x,a}|$ as $\epsilon \to 0$.
 
 *Cells with moving targets.* Where one action stays the best, the update is linear,
-:math:`Q \leftarrow A Q + b + \sqrt{2\epsilon} z`, and the covariance solves
-:math:`\Sigma = A \Sigma A^\top + 2\epsilon I` (:func:`linear_covariance`). A target that moves much more
+$Q \leftarrow A Q + b + \sqrt{2\epsilon} z$, and the covariance solves
+$\Sigma = A \Sigma A^\top + 2\epsilon I$ (``linear_covariance``). A target that moves much more
 slowly than the cell is followed, and the cell takes over its variance, as the paper argues. A target
-as slow as the cell is not. In the limit :math:`\epsilon \to 0` of a cell whose target is its own
+as slow as the cell is not. In the limit $\epsilon \to 0$ of a cell whose target is its own
 value one period later, m periods from the end, the noise of j periods later arrives through j + 1
-equal filters, :math:`t^j e^{-t}/j!`, so in units of :math:`\sigma_w^2/|D_{x,a}|`
+equal filters, $t^j e^{-t}/j!$, so in units of $\sigma_w^2/|D_{x,a}|$
 
-.. math:: v_m = \sum_{j=0}^{m} 2\int_0^\infty \Big(\frac{t^j e^{-t}}{j!}\Big)^2 dt
-   = \sum_{j=0}^{m} \binom{2j}{j} 4^{-j} = 1,\ 1.5,\ 1.875,\ \ldots
+$$
+v_m = \sum_{j=0}^{m} 2\int_0^\infty \Big(\frac{t^j e^{-t}}{j!}\Big)^2 dt
+= \sum_{j=0}^{m} \binom{2j}{j} 4^{-j} = 1,\ 1.5,\ 1.875,\ \ldots
+$$
 
-where the posterior has m + 1. Variance then grows along the horizon like :math:`2\sqrt{m/\pi}`, not like m.
+where the posterior has m + 1. Variance then grows along the horizon like $2\sqrt{m/\pi}$, not like m.
 """
 
 from functools import partial
@@ -77,7 +83,7 @@ def sample(
     """Values of independent chains after burn-in: (chains, times, horizon, states, actions).
 
     Times are in units of the slowest cell's relaxation, σ_w²/(ε|D|) updates. Six cells in a
-    row forget their start like :math:`t^5 e^{-t}/5!`: 5e-5 after 20 units.
+    row forget their start like $t^5 e^{-t}/5!$: 5e-5 after 20 units.
     """
     epsilon = default_step(problem) if epsilon is None else epsilon
     check_step(problem, epsilon)
@@ -112,7 +118,7 @@ def cascade_variance(periods_left: int) -> float:
 def linear_covariance(problem: FourStates, epsilon: float, best: np.ndarray) -> np.ndarray:
     r"""Stationary covariance of all cells where ``best[h, x]`` stays the best action: (48, 48).
 
-    Doubling: :math:`\Sigma_{2n} = \Sigma_n + A^n \Sigma_n (A^n)^\top`.
+    Doubling: $\Sigma_{2n} = \Sigma_n + A^n \Sigma_n (A^n)^\top$.
     """
     check_step(problem, epsilon)
     shape = (HORIZON, STATES, ACTIONS)

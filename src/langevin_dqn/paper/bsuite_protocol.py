@@ -131,9 +131,9 @@ def _nearest_logged(episodes: float) -> int:
 
 
 def jobs_of(
-    agent: str, protocol: Protocol, *, seeds: Sequence[int], preset: str = "paper", changes: Mapping[str, Any]
+    agent: str, protocol: Protocol, *, seeds: Sequence[int], preset: str, changes: Mapping[str, Any]
 ) -> list[Job]:
-    """One run per seed and id; :func:`pass_of` gives the seed that a job belongs to."""
+    """One run per seed and id; ``pass_of`` gives the seed that a job belongs to."""
     jobs = []
     for seed in seeds:
         for bsuite_id in protocol.ids:

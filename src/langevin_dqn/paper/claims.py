@@ -1,8 +1,9 @@
 """What the paper claims, as statements that runs can decide.
 
-A claim has one of three verdicts. It *holds* when a one-sided test says so at the stated level; it
+A claim has one of four verdicts. It *holds* when a one-sided test says so at the stated level; it
 *does not hold* when the opposite test does, or when a single run contradicts what is said of
-every run; otherwise the runs are *inconclusive*. The level is per claim.
+every run. Otherwise the runs are *inconclusive* if all of them are there, and *not enough runs* if some
+are still to be made. The level is per claim.
 """
 
 from collections.abc import Callable, Sequence
@@ -11,10 +12,12 @@ from typing import Any, Literal
 
 from langevin_dqn.runs.result import Result
 
-Verdict = Literal["holds", "does not hold", "inconclusive"]
+Verdict = Literal["holds", "does not hold", "inconclusive", "not enough runs"]
 HOLDS: Verdict = "holds"
 FAILS: Verdict = "does not hold"
 INCONCLUSIVE: Verdict = "inconclusive"
+#: What an inconclusive claim is called while runs of its figure are missing; checks need not return it.
+NOT_ENOUGH: Verdict = "not enough runs"
 
 #: One-sided error level of every test.
 LEVEL = 0.05
@@ -33,7 +36,12 @@ class Finding:
     numbers: dict[str, Any] = field(default_factory=dict)
     """The same for programs; JSON can hold it."""
     test: str = ""
-    """Which test decided, with its p-value."""
+    """Which test decided, with its p-value; or the rule, where there is no test."""
+
+    @property
+    def is_tested(self) -> bool:
+        """True if a statistical test decided, with a p-value or an interval."""
+        return "p = " in self.test or "interval" in self.test
 
 
 @dataclass(frozen=True)

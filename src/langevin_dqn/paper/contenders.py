@@ -1,6 +1,6 @@
 """The agents as the figures run them: which variant of Table 1 and Table 2, and why.
 
-``paper`` is the text's variant, ``released`` that of the authors' code (``docs/deviations.md``).
+``paper`` is the text's variant, ``released`` that of the authors' code (``docs/reference/deviations.md``).
 For the single chain the text's σ_w² = 0.005 and λ = 1 do not learn in our runs, the code's
 do. For the ensemble it is the other way round. Each figure says which it uses.
 """

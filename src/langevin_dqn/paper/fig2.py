@@ -94,14 +94,17 @@ def draw(report: FigureReport, path: Path, caption: str) -> Path:
             for preset, count, runs in _shares_by_depth(times.filter(agent=agent)):
                 place = counts.index(count)
                 light = (agent, preset) == as_written
-                depths = np.array([depth for depth, _, _ in runs]) + nudge * (place - (len(counts) - 1) / 2)
-                shares = [solved / seeds for _, solved, seeds in runs]
+                shift = nudge * (place - (len(counts) - 1) / 2)
+                depths = np.array([depth for depth, _, _ in runs]) + shift
+                known = {depth: solved / seeds for depth, solved, seeds in runs}
+                every_depth = sorted(set(times["depth"]))  # a depth that was not run interrupts the line
+                shares = [known.get(depth, np.nan) for depth in every_depth]
                 color = _pale("#777777" if light else style.color, place, len(counts))
                 ends = [share_interval(solved, seeds) for _, solved, seeds in runs]
                 axes.vlines(depths, *zip(*ends, strict=True), color=color, lw=0.7, alpha=0.35 if light else 0.6)
                 line = {"color": color, "marker": MARKERS[place], "ms": 4.5 if light else 5, "zorder": 3 - light}
                 line |= {"ls": (0, (2, 2)), "lw": 0.9, "mfc": "white"} if light else {"ls": "-", "lw": 1.5}
-                axes.plot(depths, shares, **line)
+                axes.plot(np.array(every_depth) + shift, shares, **line)
             axes.set_title(style.text, size=9)
             axes.set(xlabel="depth", xticks=sorted(set(times["depth"])), ylim=(-0.05, 1.05), yticks=(0, 0.5, 1))
             grid(axes)

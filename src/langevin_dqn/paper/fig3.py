@@ -100,7 +100,7 @@ FIGURE = Figure(
         Claim("ninety", "It goes down to as low as 90 episodes.", as_low_as_90),
     ),
     note="Langevin DQN as in the released code. Ten further seeds with 250 updates per step test how low it goes; "
-    "docs/reproduce.md reports other σ.",
+    "docs/notes/figure_3.md reports other σ.",
     draw=draw,
     describe=describe,
 )

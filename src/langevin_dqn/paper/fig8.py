@@ -38,7 +38,7 @@ FIGURE = Figure(
         beats_boot("updates", "It outperforms Boot DQN at every number of updates."),
     ),
     note="Both as in the text, σ_w² = 1e-4 as a variance; ε of Adam, which the text does not give, is 1e-6. "
-    "docs/reproduce.md reports other settings at this depth.",
+    "docs/notes/depth_50.md reports other settings at this depth.",
     draw=draw,
     describe=describe,
 )

@@ -21,7 +21,7 @@ ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*")
 class Figure:
     """One figure.
 
-    Example:
+    Examples:
         >>> from langevin_dqn.paper.claims import HOLDS, Finding
         >>> from langevin_dqn.paper.jobs import at_every_scale
         >>> learns = Claim("learns", "DQN learns depth 4.", lambda runs: Finding(HOLDS, f"{len(runs)} runs"))

@@ -5,11 +5,11 @@ from dataclasses import dataclass
 
 from langevin_dqn.agents.learners import choose_learner
 from langevin_dqn.config import AgentConfig
-from langevin_dqn.environments import make_env
+from langevin_dqn.environments import HostEnvironment, make_env
 from langevin_dqn.environments.base import IndexSpace
 from langevin_dqn.networks import network_for
 from langevin_dqn.paper.figure import Figure
-from langevin_dqn.presets import AGENTS, preset
+from langevin_dqn.presets import configuration, configured
 from langevin_dqn.runs.runners import Job
 from langevin_dqn.runs.store import Store, key_of
 
@@ -50,8 +50,9 @@ def figures_plan(figures: Iterable[Figure], scale: str, store: Store) -> Plan:
 
 
 def at_most(job: Job) -> float:
-    """Seconds that a run takes on one core if it uses all of its episodes; an agent of one's own counts as DQN."""
-    config = preset(job.agent, job.preset, **job.changes) if job.agent in AGENTS else AgentConfig()
+    """Seconds that a run takes on one core if it uses its whole budget; an agent of one's own counts as DQN."""
+    known = configured(job.agent)
+    config = configuration(job.agent, job.preset, job.changes, job.env) if known else AgentConfig()
     environment = make_env(job.env)
     space = environment.observation_space
     rows = space.n if isinstance(space, IndexSpace) else 0
@@ -60,5 +61,9 @@ def at_most(job: Job) -> float:
         rows = min(rows, _LAZY_ROWS)
     noisy = config.noise_variance > 0
     update = _NETWORK + _NOISE * noisy + (_NOISY_ROW if noisy else _ROW) * rows
-    steps = (job.episodes or 0) * (getattr(environment, "max_steps", None) or _UNKNOWN_LENGTH)
+    longest = getattr(environment, "max_steps", None) or _UNKNOWN_LENGTH
+    if isinstance(environment, HostEnvironment):
+        environment.close()
+    budgets = (job.steps, job.episodes and job.episodes * longest)
+    steps = min(filter(None, budgets), default=0)
     return _START + 1e-6 * update * steps * config.updates_per_step * config.members

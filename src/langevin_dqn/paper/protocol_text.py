@@ -1,9 +1,12 @@
 """The protocol of some runs, in a line for captions."""
 
 import itertools
+import json
+import re
 from collections import Counter
 from collections.abc import Sequence
 
+from langevin_dqn.config import AgentConfig
 from langevin_dqn.environments.bsuite.sweeps import SWEEPS
 from langevin_dqn.runs.result import Result
 
@@ -21,7 +24,7 @@ def protocol_of(results: Sequence[Result], budget: int | None = None) -> str:
     """
     if not results:
         return "no runs"
-    environments = sorted({result.env for result in results})
+    environments = sorted({_without_mapping(result.env) for result in results})
     parts = [_environments(environments)]
     for name, one, several in (
         ("updates_per_step", "update per step", "updates per step"),
@@ -38,12 +41,18 @@ def protocol_of(results: Sequence[Result], budget: int | None = None) -> str:
 
 def _seeds(results: Sequence[Result]) -> str:
     """``3 seeds``, or ``2 to 3 seeds`` when some settings have more than others."""
-    counts = Counter(
-        (run.agent, run.preset, run.env, run.setting("updates_per_step", 1), run.setting("members", 1))
-        for run in results
-    ).values()
+    counts = Counter((run.agent, run.preset, _without_mapping(run.env), _settings(run)) for run in results).values()
     few, many = min(counts), max(counts)
     return f"{few} to {many} seeds" if few < many else f"{many} seed{'s' if many > 1 else ''}"
+
+
+def _settings(run: Result) -> str:
+    return json.dumps(run.config.to_dict() if isinstance(run.config, AgentConfig) else run.config, sort_keys=True)
+
+
+def _without_mapping(env: str) -> str:
+    """A sea's id without the seed of its action mapping, which may be another in every run."""
+    return re.sub(r"(deep_sea:depth=\d+),mapping_seed=\d+", r"\1", env)
 
 
 def _are_of_bsuite(names: Sequence[str]) -> bool:

@@ -1,4 +1,4 @@
-"""The figures there are: the paper's, and those that users register."""
+"""The figures there are: the paper's, those about the recommended presets, and those that users register."""
 
 import functools
 from collections.abc import Sequence
@@ -11,6 +11,9 @@ from langevin_dqn.paper.figure import Figure
 #: The paper's figures, in its order; each is the file of its name.
 PAPER = tuple(f"fig{number}" for number in range(1, 14))
 
+#: About the recommended presets; ``deeper`` stands for all of them, and ``all`` for none.
+DEEPER = ("deeper_depths", "deeper_ablation", "deeper_chain", "deeper_bsuite")
+
 _registered: dict[str, Figure] = {}
 _imported: dict[str, Figure] = {}  # by the id that was typed
 
@@ -18,6 +21,12 @@ _imported: dict[str, Figure] = {}  # by the id that was typed
 @functools.cache
 def _paper_figures() -> dict[str, Figure]:
     return {name: import_module(f"langevin_dqn.paper.{name}").FIGURE for name in PAPER}
+
+
+@functools.cache
+def _deeper_figures() -> dict[str, Figure]:
+    home = "langevin_dqn.deeper."
+    return {name: import_module(home + name.removeprefix("deeper_")).FIGURE for name in DEEPER}
 
 
 def figures() -> dict[str, Figure]:
@@ -36,23 +45,27 @@ def register_figure(figure: Figure) -> Figure:
     """
     if not isinstance(figure, Figure):
         raise UserError(f"{figure!r} is not a Figure", "pass a langevin_dqn.paper.figure.Figure")
-    if figure.id in PAPER or figure.id in _registered:
+    if figure.id in (*PAPER, *DEEPER) or figure.id in _registered:
         raise UserError(f"there is already a figure {figure.id!r}", "give yours another id")
     _registered[figure.id] = figure
     return figure
 
 
 def choose(words: Sequence[str]) -> list[Figure]:
-    """Figures by id, in the order they are named; ``all`` is every figure.
+    """Figures by id, in the order they are named; ``all`` is every figure of the paper and of the user's.
 
-    ``python:package.module:name`` imports a :class:`Figure`, or a function that returns one, and registers it.
+    ``deeper`` is every figure about the recommended presets.
+    ``python:package.module:name`` imports a ``Figure``, or a function that returns one, and registers it.
     """
+    words = [name for word in words for name in (DEEPER if word == "deeper" else (word,))]
     named = {word: _import_figure(word).id if word.startswith("python:") else word for word in words}
     known = figures()
+    if any(word.startswith("deeper") for word in words):
+        known = known | _deeper_figures()
     for word, name in named.items():
         if name != "all" and name not in known:
-            raise UserError(f"unknown figure {word!r}", nearest(word, [*known, "all"]))
-    return list(known.values()) if "all" in words else [known[name] for name in dict.fromkeys(named.values())]
+            raise UserError(f"unknown figure {word!r}", nearest(word, [*known, *DEEPER, "deeper", "all"]))
+    return list(figures().values()) if "all" in words else [known[name] for name in dict.fromkeys(named.values())]
 
 
 def _import_figure(word: str) -> Figure:

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 def share_interval(successes: int, trials: int, confidence: float = 0.95) -> tuple[float, float]:
     """Wilson's interval for a probability.
 
-    Example:
+    Examples:
         >>> [round(end, 2) for end in share_interval(5, 5)]
         [0.57, 1.0]
     """
@@ -37,7 +37,7 @@ def mean_interval(values: ArrayLike, confidence: float = 0.95) -> tuple[float, f
 def sign_test(first: ArrayLike, second: ArrayLike) -> float:
     """One-sided p-value of "``first`` is smaller than ``second``", for pairs; ties say nothing.
 
-    Example:
+    Examples:
         >>> sign_test([1, 2, 3, 4, 5], [math.inf] * 5)
         0.03125
     """

@@ -146,6 +146,8 @@ def _panel(axes, kind: str, scores: Scores, unfinished: Collection[tuple[str, st
 def _caption(figure, caption: str) -> float:
     """Write below the picture; how high that reaches, as a share of the figure."""
     width, height = figure.get_size_inches()
+    if not caption:
+        return 0.02
     lines = wrapped(caption, width)
     figure.text(0.5, 0.012, lines, ha="center", va="bottom", size=7, color="0.35")
     return 0.02 + 0.12 / height * (lines.count("\n") + 1)

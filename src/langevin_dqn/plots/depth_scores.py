@@ -37,29 +37,33 @@ class DepthScores:
     axis: str
 
     def draw(self, results: Sequence[Result], path: str | Path, caption: str) -> Path | None:
-        """A line per agent; None where no depth was run by all of them yet."""
+        """Mean and range per agent, joined where there are more than two; None where no depth was run by all agents."""
         path = check_path(path)
         scores = self._table(results)
         if scores.is_empty():
             return None
         styles, values = styles_of(scores["agent"]), sorted(set(scores[self.column]))
         with drawing() as plt:
-            figure, axes = plt.subplots(figsize=(WIDTH, 3.2), layout="constrained")
+            figure, axes = plt.subplots(figsize=(WIDTH if len(values) > 2 else 0.75 * WIDTH, 3.2), layout="constrained")
             for i, (agent, style) in enumerate(styles.items()):
                 color = style.color
                 own, shift = scores.filter(agent=agent), 1.03 ** (i - (len(styles) - 1) / 2)
                 groups = own.group_by(self.column).agg(*_mean_and_range()).sort(self.column)
                 x = groups[self.column].to_numpy() * shift
-                axes.fill_between(x, groups["low"], groups["high"], color=color, alpha=0.12, lw=0)
+                joined = len(values) > 2
+                if joined:
+                    axes.fill_between(x, groups["low"], groups["high"], color=color, alpha=0.12, lw=0)
                 axes.vlines(x, groups["low"], groups["high"], color=color, lw=1, alpha=0.5)
-                line = {"color": color, "ls": style.dashes, "lw": 1.6, "marker": MARKERS[i % len(MARKERS)], "ms": 5.5}
+                dashes = style.dashes if joined else ""
+                line = {"color": color, "ls": dashes, "lw": 1.6, "marker": MARKERS[i % len(MARKERS)], "ms": 5.5}
                 axes.plot(x, groups["score"], label=style.text + self._size(results, agent), **line)
                 axes.plot(own[self.column].to_numpy() * shift, own["score"], ".", color=color, ms=4, alpha=0.6, mew=0)
             axes.set(xscale="log", xlabel=self.axis, ylabel="score (share of depths solved)", ylim=(-0.04, 1.04))
             log_ticks(axes, values)
             grid(axes)
             figure.legend(loc="outside upper center", ncols=2, **LEGEND)
-            shown = f"over {max(scores['depths'])} depths; line: mean over seeds; band: worst and best seed"
+            parts = "line: mean over seeds; band" if len(values) > 2 else "large marker: mean over seeds; bar"
+            shown = f"over {max(scores['depths'])} depths; {parts}: worst and best seed"
             return save(plt, figure, path, f"{caption}. Score {shown}.")
 
     def describe(self, results: Sequence[Result]) -> str:

@@ -41,7 +41,8 @@ def draw_times(results: Sequence[Result], path: str | Path, caption: str, budget
     with drawing() as plt:
         from matplotlib import ticker
 
-        figure, axes = plt.subplots(figsize=(WIDTH, 3.4), layout="constrained")
+        size = (WIDTH, 3.4) if len(counts) > 2 else (0.75 * WIDTH, 2.8)
+        figure, axes = plt.subplots(figsize=size, layout="constrained")
         for i, (agent, style) in enumerate(styles.items()):
             color = style.color
             own, shift = times.filter(agent=agent), 1.25 ** (i - (len(styles) - 1) / 2)
@@ -65,7 +66,7 @@ def draw_times(results: Sequence[Result], path: str | Path, caption: str, budget
         axes.yaxis.set_major_locator(ticker.LogLocator(subs=(1, 2, 5)))
         axes.yaxis.set_major_formatter("{x:,.0f}")
         axes.yaxis.set_minor_locator(ticker.NullLocator())
-        axes.set_ylim(min(*times["time"], budget / 5) / 1.3, budget * 1.25)
+        axes.set_ylim(min(*times["time"], budget / 3) / 1.3, budget * 1.25)
         grid(axes)
         figure.legend(loc="outside upper center", ncols=3, **LEGEND)
         return save(plt, figure, path, f"{caption}. Dot: one seed; dash: median over seeds.")

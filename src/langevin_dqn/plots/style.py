@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from langevin_dqn.errors import UserError
+from langevin_dqn.extras import require
 
 
 class Style(NamedTuple):
@@ -49,7 +50,8 @@ def styles_of(agents: Iterable[str]) -> dict[str, Style]:
 
 
 def check_path(path: str | Path) -> Path:
-    """Refuse a file name that no picture can be written to."""
+    """Refuse a file name that no picture can be written to, and any where there is nothing to draw with."""
+    require("matplotlib")
     path = Path(path)
     if path.suffix[1:] not in _FORMATS:
         raise UserError(f"cannot write a picture to {path}", f"end the name in .{', .'.join(_FORMATS)}")
@@ -61,6 +63,7 @@ def check_path(path: str | Path) -> Path:
 @contextmanager
 def drawing():
     """Set matplotlib up without a display, and this report's settings."""
+    require("matplotlib")
     import matplotlib
 
     matplotlib.use("Agg")
@@ -95,8 +98,9 @@ def grid(axes) -> None:
 
 
 def save(plt, figure, path: Path, caption: str) -> Path:
-    """Write a picture of width ``WIDTH`` with a caption below, and close it."""
-    figure.supxlabel(wrapped(caption, WIDTH), size=7, color="0.35")
+    """Write a picture with a caption below, and close it; one that begins with a full stop lacks its first part."""
+    words = wrapped(caption.removeprefix(". "), figure.get_size_inches()[0])
+    figure.supxlabel(words, size=7, color="0.35")
     figure.savefig(path, dpi=300)
     plt.close(figure)
     return path

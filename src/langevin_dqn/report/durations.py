@@ -4,7 +4,7 @@
 def format_duration(seconds: float) -> str:
     """A duration in seconds, minutes or hours.
 
-    Example:
+    Examples:
         >>> format_duration(40), format_duration(150), format_duration(9000)
         ('40 s', '2.5 min', '2.5 h')
     """

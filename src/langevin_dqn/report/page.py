@@ -36,7 +36,7 @@ def render(
     Args:
         reports: what the runs show, figure by figure, in the order of the page.
         pictures: by figure, a PNG file.
-        made_with: machines and versions, as :func:`origins` finds them.
+        made_with: machines and versions, as ``origins`` finds them.
     """
     import jinja2
 

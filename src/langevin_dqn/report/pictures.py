@@ -7,10 +7,14 @@ from langevin_dqn.plots.style import label
 
 
 def draw(report: FigureReport, path: str | Path) -> Path | None:
-    """Draw a figure to a .png, .pdf or .svg file; None where it has no runs, or no picture."""
+    """Draw a figure to a .png, .pdf or .svg file; None where it has no runs, or no picture.
+
+    The protocol is part of .pdf and .svg files. A .png goes into a page whose text has it.
+    """
     if report.figure.draw is None or _lacks_runs(report):
         return None
-    return report.figure.draw(report, Path(path), caption(report))
+    path = Path(path)
+    return report.figure.draw(report, path, "" if path.suffix == ".png" else caption(report))
 
 
 def alt_text(report: FigureReport) -> str:

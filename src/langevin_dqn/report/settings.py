@@ -52,7 +52,7 @@ def _table(name: str, agents: Sequence[str], reports: Sequence[FigureReport]) ->
     for place, field in enumerate(_FIXED):
         used = [key[2][place] for key in keys]
         if len(set(used)) > 1:
-            paper = [getattr(preset(agents[key[0]]), field) for key in keys]
+            paper = [getattr(preset(agents[key[0]], "paper"), field) for key in keys]
             rows.append((field, [Cell(_text(v), v != p) for v, p in zip(used, paper, strict=True)]))
     return SettingsTable(name, columns, rows)
 

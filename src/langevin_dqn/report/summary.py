@@ -2,8 +2,10 @@
 
 import math
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import Any
 
+from langevin_dqn.paper.claims import INCONCLUSIVE, NOT_ENOUGH, Claim, Finding
 from langevin_dqn.paper.figure import Figure, FigureReport
 from langevin_dqn.paper.jobs import SCALES
 from langevin_dqn.runs.result import Result
@@ -36,9 +38,16 @@ def summarise(store: Store, figures: Iterable[Figure], scale: str | None = None)
         }
         share = {name: len(done[name]) / max(len(figure.jobs[name]), 1) for name in done}
         chosen = max(done, key=lambda name: (min(share[name], 0.5), SCALES.index(name)))
-        findings = tuple((claim, claim.check(done[chosen])) for claim in figure.claims)
+        missing = len(figure.jobs[chosen]) - len(done[chosen])
+        findings = tuple((claim, _find(claim, done[chosen], missing)) for claim in figure.claims)
         reports.append(FigureReport(figure, chosen, done[chosen], len(figure.jobs[chosen]), findings))
     return reports
+
+
+def _find(claim: Claim, results: tuple[Result, ...], missing: int) -> Finding:
+    """What the runs show; where they decide nothing and some are missing, more runs may."""
+    finding = claim.check(results)
+    return replace(finding, verdict=NOT_ENOUGH) if missing and finding.verdict == INCONCLUSIVE else finding
 
 
 def to_dicts(reports: Iterable[FigureReport]) -> list[dict[str, Any]]:

@@ -7,15 +7,15 @@ from pathlib import Path
 from typing import NamedTuple
 
 from langevin_dqn.errors import UserError
-from langevin_dqn.paper.claims import FAILS, HOLDS, INCONCLUSIVE, Verdict
+from langevin_dqn.paper.claims import FAILS, HOLDS, INCONCLUSIVE, NOT_ENOUGH, Verdict
 from langevin_dqn.paper.figure import ID, FigureReport
 from langevin_dqn.report.summary import to_dicts
 
 #: A symbol for each verdict, so that none depends on a colour.
-SYMBOLS: dict[Verdict, str] = {HOLDS: "✓", FAILS: "✗", INCONCLUSIVE: "?"}
+SYMBOLS: dict[Verdict, str] = {HOLDS: "✓", FAILS: "✗", INCONCLUSIVE: "?", NOT_ENOUGH: "…"}
 
-#: Words that earlier versions wrote.
-_FORMER: dict[str, Verdict] = {"not enough runs": INCONCLUSIVE}
+#: Undecided. Earlier versions wrote one of these words, or the other, whether or not runs were missing.
+_UNDECIDED = {INCONCLUSIVE, NOT_ENOUGH}
 
 #: By figure, and by the claim's id or words.
 Verdicts = dict[tuple[str, str], str]
@@ -57,7 +57,7 @@ def differences(reports: Sequence[FigureReport], written: Written) -> list[str]:
     lines = []
     for key in {**found, **written.verdicts}:
         says, is_now = written.verdicts.get(key), found.get(key)
-        if says != is_now:
+        if says != is_now and not {says, is_now} <= _UNDECIDED:
             lines.append(f"{': '.join(key)}: the file says {says or 'nothing'!r}, the runs say {is_now or 'nothing'!r}")
     return lines
 
@@ -65,7 +65,7 @@ def differences(reports: Sequence[FigureReport], written: Written) -> list[str]:
 def _from_json(text: str, path: Path) -> Verdicts:
     try:
         claims = [json.loads(line) for line in text.splitlines() if line.strip()]
-        return {(claim["figure"], _one_line(claim["claim"])): _current(claim["verdict"]) for claim in claims}
+        return {(claim["figure"], _one_line(claim["claim"])): claim["verdict"] for claim in claims}
     except (ValueError, KeyError, TypeError):
         raise UserError(f"{path} is not a claim per line", "write it with report --json") from None
 
@@ -78,7 +78,7 @@ def _from_markdown(text: str) -> Verdicts:
         if len(cells) < 3:
             continue
         figure = re.sub(r"^\[(.*?)\]\(.*\)$", r"\1", cells[0])  # the id may be a link
-        verdict = _current(cells[2].lstrip("".join(SYMBOLS.values()) + " "))
+        verdict = cells[2].lstrip("".join(SYMBOLS.values()) + " ")
         if ID.fullmatch(figure) and verdict in SYMBOLS:
             verdicts[figure, _one_line(cells[1].replace(r"\|", "|"))] = verdict
     return verdicts
@@ -87,7 +87,3 @@ def _from_markdown(text: str) -> Verdicts:
 def _one_line(text: str) -> str:
     """As a cell of a table has it."""
     return " ".join(text.split())
-
-
-def _current(verdict: str) -> str:
-    return _FORMER.get(verdict, verdict)

@@ -1,0 +1,142 @@
+"""Depth 30 with one part of the method taken away at a time."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+
+from langevin_dqn.deeper.variants import BOOT, ENSEMBLE, Variant, describe_times
+from langevin_dqn.paper.claims import LEVEL, Claim, Finding, decide, inconclusive
+from langevin_dqn.paper.figure import Figure, FigureReport
+from langevin_dqn.paper.jobs import merge
+from langevin_dqn.paper.statistics import share_interval, sign_test
+from langevin_dqn.plots.style import WIDTH, check_path, drawing, save
+from langevin_dqn.runs.result import Result
+
+DEPTH, SEEDS, BUDGET = 30, 20, 1500
+
+_AGENT = ENSEMBLE.agent
+FULL = replace(ENSEMBLE, name="recommended")
+VARIANTS = (
+    FULL,
+    Variant("without noise (σ_w² = 0)", _AGENT, changes={"noise_variance": 0.0}),
+    Variant("prior of scale 3, not standardised", _AGENT, changes={"prior_std": 0.0, "prior_scale": 3.0}),
+    Variant("nothing recent in minibatches", _AGENT, changes={"recent_fraction": 0.0}),
+    Variant("10 members", _AGENT, changes={"members": 10}),
+    Variant("5 members", _AGENT, changes={"members": 5}),
+    Variant("5 members, without noise", _AGENT, changes={"members": 5, "noise_variance": 0.0}),
+    Variant("Boot DQN with the same", BOOT.agent),
+    Variant("a minibatch for each member", _AGENT, changes={"shared_minibatch": False}),
+)
+
+
+def median_interval(times: np.ndarray, confidence: float = 0.95) -> tuple[float, float]:
+    """An interval for the median that makes no assumption: the order statistics that the sign test leaves."""
+    from scipy.stats import binom
+
+    data = np.sort(times)
+    rank = int(binom.ppf((1 - confidence) / 2, len(data), 0.5))
+    return float(data[max(rank - 1, 0)]), float(data[min(len(data) - rank, len(data) - 1)])
+
+
+def _claim(name: str, variant: Variant, words: str, *, than: Variant = FULL, slower: bool = True) -> Claim:
+    """The variant is slower than another, or takes at most 1.1 times as long, in pairs of one seed."""
+
+    def check(results: Sequence[Result]) -> Finding:
+        full, part = than.times(results, DEPTH), variant.times(results, DEPTH)
+        if len(full) < SEEDS or len(part) < SEEDS:
+            return inconclusive(f"{len(part)} of {SEEDS} runs of it, {len(full)} of {than.name}")
+        ours, other = (full, part) if slower else (part, 1.1 * full)
+        p_for, p_against = sign_test(ours, other), sign_test(other, ours)
+        what = "it is slower" if slower else "it takes at most 1.1 times as long"
+        found = describe_times([(variant.name, part), (than.name, full)])
+        test = f"sign test, in pairs of a seed, that {what}: p = {p_for:.2g}"
+        return Finding(decide(p_for, p_against), found, {"p": p_for}, test)
+
+    return Claim(name, words, check)
+
+
+def table(results: Sequence[Result]) -> str:
+    """The table of the documentation: share that learned with Wilson's interval, median with its own."""
+    lines = [
+        "| settings | learned | 95% interval | median | 95% interval | seconds per run (beside other work) |",
+        "|---|---|---|---|---|---|",
+    ]
+    for variant in VARIANTS:
+        times = variant.times(results, DEPTH)
+        if not len(times):
+            continue
+        low, high = share_interval(int(np.isfinite(times).sum()), len(times))
+        ends = [f"{end:g}" if np.isfinite(end) else f"> {BUDGET}" for end in median_interval(times)]
+        middle = float(np.median(times))
+        config = variant.config
+        seconds = np.mean([r.seconds for r in results if r.config == config])
+        lines.append(
+            f"| {variant.name} | {np.isfinite(times).sum()} of {len(times)} | {low:.2f} to {high:.2f} | "
+            f"{f'{middle:g}' if np.isfinite(middle) else f'> {BUDGET}'} | {ends[0]} to {ends[1]} | {seconds:.0f} |"
+        )
+    return "\n".join(lines)
+
+
+def draw(report: FigureReport, path: Path, caption: str) -> Path:
+    path = check_path(path)
+    with drawing() as plt:
+        figure, axes = plt.subplots(figsize=(WIDTH, 3.2), layout="constrained")
+        rng = np.random.default_rng(0)
+        for place, variant in enumerate(VARIANTS):
+            times = variant.times(report.results, DEPTH)
+            if not len(times):
+                continue
+            late, color = np.isinf(times), "#009E73" if variant is FULL else "#0072B2"
+            y = place + rng.uniform(-0.22, 0.22, len(times))
+            axes.plot(times[~late], y[~late], "o", color=color, ms=3.5, alpha=0.65, mew=0)
+            axes.plot(np.full(late.sum(), BUDGET), y[late], ">", mec=color, mfc="white", ms=4.5)
+            low, high = np.minimum(median_interval(times), BUDGET)
+            axes.plot([low, high], [place, place], color="0.15", lw=1.2)
+            axes.plot(min(float(np.median(times)), BUDGET), place, "|", color="0.15", ms=12, mew=2)
+        axes.axvline(DEPTH**2 / 2, color="0.6", lw=1, ls="--", zorder=0)
+        axes.annotate(
+            "$N^2/2$", (DEPTH**2 / 2, 1.0), xycoords=("data", "axes fraction"), size=8, color="0.4", ha="center",
+            va="bottom",
+        )  # fmt: skip
+        axes.set_yticks(range(len(VARIANTS)), [variant.name for variant in VARIANTS])
+        axes.set(xlabel=f"learning time at depth {DEPTH} (episodes)", xlim=(250, BUDGET * 1.04))
+        axes.invert_yaxis()
+        axes.grid(axis="x", color="0.9", lw=0.6)
+        axes.set_axisbelow(True)
+        text = "Point: one seed; bar: median with its 95% interval; open triangle: not learned within the budget."
+        return save(plt, figure, path, f"{caption}. {text}")
+
+
+def describe(report: FigureReport) -> str:
+    return describe_times((variant.name, variant.times(report.results, DEPTH)) for variant in VARIANTS)
+
+
+FIGURE = Figure(
+    id="deeper_ablation",
+    label="Ablation",
+    title="Depth 30 without one part at a time",
+    jobs={
+        "quick": merge(*(v.jobs(DEPTH, 1, BUDGET) for v in VARIANTS[:4])),
+        **dict.fromkeys(("standard", "paper"), merge(*(v.jobs(DEPTH, SEEDS, BUDGET) for v in VARIANTS))),
+    },
+    claims=(
+        _claim("noise", VARIANTS[1], "With 16 members the noise is not needed in a deterministic sea.", slower=False),
+        _claim("prior", VARIANTS[2], "A prior that is not standardised is slower."),
+        _claim("recent", VARIANTS[3], "Without recent transitions in every minibatch it is slower."),
+        _claim("ten", VARIANTS[4], "Ten members are slower than sixteen."),
+        _claim("five", VARIANTS[5], "Five members are slower than sixteen."),
+        _claim("boot", VARIANTS[7], "Boot DQN with the same prior, members and replay is slower."),
+        _claim(
+            "shared",
+            FULL,
+            "One minibatch for all members does not slow learning down.",
+            than=VARIANTS[8],
+            slower=False,
+        ),
+    ),
+    note=f"One update per step. Level {LEVEL} per claim.",
+    draw=draw,
+    describe=describe,
+)
