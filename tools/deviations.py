@@ -1,9 +1,9 @@
 """Measure what each field that differs between the two readings does, one field at a time.
 
 For every agent the reading that learns at depth 10 is the base; each row changes one field
-to the other reading's value. ``docs/deviations.md`` holds the tables between its markers.
+to the other reading's value. ``docs/reference/deviations.md`` holds the tables between its markers.
 
-    python tools/deviations.py --seeds 5 --write docs/deviations.md
+    python tools/deviations.py --seeds 5 --write docs/reference/deviations.md
 """
 
 import json

@@ -4,7 +4,7 @@
     python tools/noise_battery.py --quick    # about one minute
 
 Every word comes from the package's own jitted functions and is piped into TestU01
-(``noise_battery.c``, compiled in a temporary folder). ``docs/noise.md`` has the results.
+(``noise_battery.c``, compiled in a temporary folder). ``docs/notes/noise.md`` has the results.
 """
 
 import itertools

@@ -1,14 +1,21 @@
-"""Four seeds at once: threads of one process, several processes, or one vmapped program.
+"""Several seeds at once by each way of ``train_seeds``: threads, processes, one vmapped program.
 
-Compilation is left out of all three. Prints episodes per second over all seeds.
+The ways take turns, round by round, so that other work on the machine meets them alike. Compilation is left out: each
+way runs once before anything is timed. Processes are timed twice: as ``train_seeds`` runs them, which starts them and
+loads their programs each time, and in processes that are kept (``processes, kept``). Prints, for each environment,
+episodes per second over all seeds (median and range over rounds), the ratio to threads of the same round, and
+whether the returns are those of threads.
 
     python tools/seeds_side_by_side.py
+    python tools/seeds_side_by_side.py --envs catch --agent dqn --seeds 8
 """
 
 import multiprocessing
+import statistics
 import time
 from dataclasses import dataclass
 
+import numpy as np
 import tyro
 
 from langevin_dqn import machine
@@ -16,73 +23,96 @@ from langevin_dqn import machine
 
 @dataclass
 class Args:
-    """Which way of running several seeds fills the cores best."""
+    """Which way of running several seeds fills this machine best."""
 
     agent: str = "ensemble_langevin_dqn"
-    """Agent, with its paper preset."""
-    env: str = "deep_sea:depth=10"
-    """Environment."""
+    """Agent."""
+    preset: str = "paper"
+    """Its preset."""
+    envs: tuple[str, ...] = ("deep_sea:depth=10", "deep_sea:depth=30", "catch")
+    """Environments."""
     seeds: int = 4
     """Seeds."""
-    episodes: int = 400
+    episodes: int = 200
     """Episodes per seed."""
-    repeats: int = 3
-    """Rounds; the best counts, as others may use the machine."""
+    rounds: int = 5
+    """Rounds."""
 
 
-def _work(job: tuple) -> float:
-    """In a process of its own: a warm-up, then the run, timed."""
+def one_seed(job: tuple) -> tuple[float, np.ndarray]:
+    """In a process that is kept: a run, timed."""
     machine.prepare()
     from langevin_dqn import train
 
-    agent, env, seed, episodes = job
-    train(agent, env, seed=seed, episodes=episodes)
-    return train(agent, env, seed=seed, episodes=episodes).seconds
-
-
-def threads(args: Args) -> float:
-    from langevin_dqn.runs.runners import Job, run_jobs
-
-    jobs = [Job(args.agent, args.env, seed, args.episodes) for seed in range(args.seeds)]
+    agent, env, seed, options = job
     start = time.perf_counter()
-    assert len(list(run_jobs(jobs))) == args.seeds
-    return time.perf_counter() - start
+    returns = train(agent, env, seed=seed, **options).returns
+    return time.perf_counter() - start, returns
 
 
-def processes(args: Args, pool) -> float:
-    """The sum of what the runs took, over the processes that shared them."""
-    jobs = [(args.agent, args.env, seed, args.episodes) for seed in range(args.seeds)]
-    return sum(pool.map(_work, jobs, chunksize=1)) / pool._processes
+def kept_processes(args: Args, env: str, options: dict, pool, cores: int) -> tuple[float, list[np.ndarray]]:
+    """What the runs took, over the processes that shared them."""
+    jobs = [(args.agent, env, seed, options) for seed in range(args.seeds)]
+    done = pool.map(one_seed, jobs, chunksize=1)
+    return sum(seconds for seconds, _ in done) / min(cores, args.seeds), [returns for _, returns in done]
 
 
-def vmapped(args: Args) -> float:
-    import jax
-    import jax.numpy as jnp
+def whole_call(args: Args, env: str, options: dict, how: str) -> tuple[float, list[np.ndarray]]:
+    from langevin_dqn import train_seeds
 
-    from langevin_dqn import make_train, run_key
-
-    keys = jax.vmap(run_key)(jnp.arange(args.seeds))
-    run = make_train(args.agent, args.env, episodes=args.episodes)
-
-    program = jax.jit(jax.vmap(run)).lower(keys).compile()
     start = time.perf_counter()
-    jax.block_until_ready(program(keys))
-    return time.perf_counter() - start
+    results = train_seeds(args.agent, env, range(args.seeds), how=how, **options)
+    return time.perf_counter() - start, [result.returns for result in results]
+
+
+def agreement(ours: list[np.ndarray], theirs: list[np.ndarray]) -> str:
+    """Where returns first differ from those of threads, the earliest of all seeds."""
+    first = [np.flatnonzero(a != b) for a, b in zip(ours, theirs, strict=True)]
+    differing = [int(places[0]) + 1 for places in first if len(places)]
+    if not differing:
+        return "equal to the bit"
+    return f"{len(differing)} of {len(ours)} seeds differ, first in episode {min(differing)}"
+
+
+def measure(args: Args, env: str, pool, cores: int) -> None:
+    options = {"episodes": args.episodes, "preset": args.preset}
+    ways = {
+        "threads": lambda: whole_call(args, env, options, "threads"),
+        "processes": lambda: whole_call(args, env, options, "processes"),
+        "processes, kept": lambda: kept_processes(args, env, options, pool, cores),
+        "vmap": lambda: whole_call(args, env, options, "vmap"),
+    }
+    found: dict[str, list[np.ndarray]] = {}
+    for name, run in ways.items():  # compiles
+        found[name] = run()[1]
+        if name == "processes, kept":  # so that every one of them has compiled
+            run()
+    seconds: dict[str, list[float]] = {name: [] for name in ways}
+    for _ in range(args.rounds):
+        for name, run in ways.items():
+            seconds[name].append(run()[0])
+    total = args.seeds * args.episodes
+    print(f"{args.agent} ({args.preset}), {env}, {args.seeds} seeds of {args.episodes} episodes, {args.rounds} rounds")
+    for name, times in seconds.items():
+        speeds = sorted(total / time for time in times)
+        ratio = statistics.median(a / b for a, b in zip(seconds["threads"], times, strict=True))
+        spread = f"{speeds[0]:.0f} to {speeds[-1]:.0f}"
+        same = agreement(found[name], found["threads"])
+        print(
+            f"  {name:16}{statistics.median(speeds):8.0f} episodes/s ({spread:>12}) {ratio:6.2f} times threads; {same}",
+            flush=True,
+        )
 
 
 def main(args: Args) -> None:
     machine.prepare()
-    from langevin_dqn.runs.runners.local import available_cores
+    from langevin_dqn.runs.runners.job import available_cores
 
-    total = args.seeds * args.episodes
-    threads(args)  # compiles
-    with multiprocessing.get_context("spawn").Pool(available_cores()) as pool:
-        best: dict[str, float] = {}
-        for _ in range(args.repeats):
-            rounds = {"threads": threads(args), "processes": processes(args, pool), "vmap": vmapped(args)}
-            best = {name: min(seconds, best.get(name, seconds)) for name, seconds in rounds.items()}
-    for name, seconds in best.items():
-        print(f"{name:10} {total / seconds:8.0f} episodes per second")
+    cores = available_cores()
+    print(f"{cores} cores")
+    with multiprocessing.get_context("spawn").Pool(cores) as pool:
+        for env in args.envs:
+            measure(args, env, pool, cores)
 
 
 if __name__ == "__main__":

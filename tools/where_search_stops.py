@@ -92,7 +92,7 @@ def main() -> None:
     parser.add_argument("--set", nargs="*", default=[], metavar="FIELD=VALUE")
     args = parser.parse_args()
     machine.prepare()
-    config = preset(args.agent, **dict(map(parse_assignment, args.set)))
+    config = preset(args.agent, "paper", **dict(map(parse_assignment, args.set)))
     depth, sea = args.depth, deep_sea(args.depth)
     if config.insertion_probability < 1 or config.buffer_size % depth or config.buffer_size < args.every * depth:
         raise SystemExit("visits are read from the buffer: it must take every step and hold --every whole episodes")

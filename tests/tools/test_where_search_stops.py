@@ -1,4 +1,4 @@
-"""The look into a search that docs/reproduce.md rests on, against the rules of the sea written out."""
+"""The look into a search that docs/notes/depth_50.md rests on, against the rules of the sea written out."""
 
 import importlib.util
 import re

@@ -1,0 +1,162 @@
+"""How learning time depends on each setting of Ensemble Langevin DQN, one at a time, for docs/guide/settings.md.
+
+python tools/settings_sweep.py                        # measures what the file does not have yet, and draws
+python tools/settings_sweep.py --no-new               # only draws, and prints the tables
+python tools/settings_sweep.py --page docs/guide/settings.md   # also writes the tables between the page's markers
+"""
+
+import json
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+import tyro
+
+from langevin_dqn import machine
+
+AGENT = "ensemble_langevin_dqn"
+SEEDS = range(2000, 2005)
+#: By field: the values tried, all else as recommended.
+VALUES: dict[str, list[float]] = {
+    "noise_variance": [0.0, 1e-6, 1e-5, 1e-4, 1e-3, 1e-2],
+    "adam_eps": [1e-8, 1e-7, 1e-6, 1e-5, 1e-4],
+    "updates_per_step": [1, 2, 5],
+    "prior_std": [0.0, 0.01, 0.05, 0.25, 1.0, 4.0],
+    "members": [1, 2, 4, 8, 16],
+}
+LABELS = {
+    "noise_variance": "σ_w² (noise_variance)",
+    "adam_eps": "ε of Adam (adam_eps)",
+    "updates_per_step": "U (updates_per_step)",
+    "prior_std": "prior (prior_std)",
+    "members": "members",
+}
+
+
+@dataclass
+class Args:
+    """Measure, draw and print learning times by setting."""
+
+    json: Path = Path("docs/figures/settings.json")
+    """Learning times by setting, with which measuring continues."""
+    plot: Path = Path("docs/figures/settings.png")
+    """The picture."""
+    page: Path | None = None
+    """Write the tables to this page too."""
+    depth: int = 20
+    """Depth of Deep Sea."""
+    episodes: int = 1000
+    """Episodes per run, at most."""
+    no_new: bool = False
+    """Measure nothing."""
+
+
+def name_of(field: str, value: float, base: Any) -> str:
+    """The settings of a run as text; the recommended ones have one name in every series."""
+    return "recommended" if value == getattr(base, field) else f"{field}={value:g}"
+
+
+def measure(args: Args, times: dict[str, dict[str, int | None]], base: Any) -> None:
+    """Run what ``times`` does not have, and write the file after each run."""
+    from langevin_dqn import train
+
+    for field, values in VALUES.items():
+        for value in values:
+            known = times.setdefault(name_of(field, value, base), {})
+            for seed in SEEDS:
+                if str(seed) not in known:
+                    sea = f"deep_sea:depth={args.depth},mapping_seed={seed}"
+                    result = train(
+                        AGENT, sea, seed=seed, episodes=args.episodes, stop_when_solved=True, **{field: value}
+                    )
+                    known[str(seed)] = result.learning_time
+                    args.json.write_text(json.dumps(times, indent=1) + "\n", encoding="utf-8")
+                    print(field, value, seed, result.learning_time, f"{result.seconds:.0f} s", flush=True)
+
+
+def measured(field: str, times: dict[str, dict[str, int | None]], base: Any) -> list[float]:
+    """The values of a field of which every seed was run."""
+    return [v for v in VALUES[field] if len(times.get(name_of(field, v, base), ())) == len(SEEDS)]
+
+
+def table(field: str, times: dict[str, dict[str, int | None]], base: Any) -> str:
+    rows = [f"| `{field}` | learned | median | learning times |", "|---|---|---|---|"]
+    for value in measured(field, times, base):
+        found = [times[name_of(field, value, base)][str(seed)] for seed in SEEDS]
+        known = sorted(t for t in found if t is not None)
+        middle = sorted(float("inf") if t is None else t for t in found)[len(found) // 2]
+        shown = "" if middle == float("inf") else f"{middle:g}"
+        mark = " (recommended)" if value == getattr(base, field) else ""
+        rows.append(f"| {value:g}{mark} | {len(known)} of {len(found)} | {shown} | {', '.join(map(str, known))} |")
+    return "\n".join(rows)
+
+
+def draw(args: Args, times: dict[str, dict[str, int | None]], base: Any) -> None:
+    """A panel per field: each run a point, the medians joined; runs that did not learn lie on a line at the top."""
+    from langevin_dqn.plots.style import STYLES, drawing
+
+    color = STYLES[AGENT].color
+    fields = [field for field in VALUES if len(measured(field, times, base)) > 1]
+    columns = min(3, len(fields))
+    rows = -(-len(fields) // columns)
+    with drawing() as plt:
+        size = (2.6 * columns + 0.4, 2.2 * rows + 0.2)
+        figure, grid = plt.subplots(rows, columns, figsize=size, sharey=True, layout="constrained", squeeze=False)
+        for axes, field in zip(grid.flat, fields, strict=False):
+            values = measured(field, times, base)
+            for place, value in enumerate(values):
+                found = [times[name_of(field, value, base)][str(seed)] for seed in SEEDS]
+                learned = [t for t in found if t is not None]
+                missed = len(found) - len(learned)
+                axes.plot([place] * len(learned), learned, "o", ms=3.5, color=color, alpha=0.6, mew=0)
+                if missed:
+                    note = f"{missed} never"
+                    axes.annotate(note, (place, args.episodes), ha="center", va="bottom", size=7, color="0.3")
+                if missed < len(found) / 2:
+                    middle = median([*learned, *[args.episodes] * missed])
+                    axes.plot([place - 0.25, place + 0.25], [middle, middle], "-", lw=2, color=color)
+            if getattr(base, field) in values:
+                chosen = values.index(getattr(base, field))
+                axes.axvspan(chosen - 0.45, chosen + 0.45, color="0.93", zorder=0, lw=0)
+            axes.set_xticks(range(len(values)), [f"{value:g}" for value in values], size=8)
+            axes.set_xlim(-0.6, len(values) - 0.4)
+            axes.set_xlabel(LABELS[field])
+            axes.set_yscale("log")
+            axes.set_ylim(100, args.episodes * 1.5)
+            ticks = [100, 200, 500, 1000]
+            axes.set_yticks(ticks, [f"{t:,}" for t in ticks])
+            axes.set_yticks([], minor=True)
+            axes.grid(axis="y", color="0.9", lw=0.6)
+            axes.set_axisbelow(True)
+        for axes in grid[:, 0]:
+            axes.set_ylabel("learning time (episodes)")
+        for axes in grid.flat[len(fields) :]:
+            axes.axis("off")
+        figure.savefig(args.plot, dpi=200)
+        plt.close(figure)
+
+
+def main(args: Args) -> None:
+    machine.prepare()
+    from langevin_dqn import preset
+
+    base = preset(AGENT)
+    times = json.loads(args.json.read_text(encoding="utf-8")) if args.json.exists() else {}
+    if not args.no_new:
+        measure(args, times, base)
+    draw(args, times, base)
+    page = args.page.read_text(encoding="utf-8") if args.page else ""
+    for field in VALUES:
+        text = table(field, times, base)
+        print(f"\n{text}")
+        page = re.sub(
+            rf"<!-- {field} -->.*?<!-- end -->", f"<!-- {field} -->\n{text}\n<!-- end -->", page, flags=re.DOTALL
+        )
+    if args.page:
+        args.page.write_text(page, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main(tyro.cli(Args))
