@@ -6,6 +6,7 @@ PIP := $(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt
 
 export OMP_NUM_THREADS ?= 1
 export XLA_FLAGS ?= --xla_cpu_multi_thread_eigen=false
+export NO_MKDOCS_2_WARNING := 1
 
 .PHONY: check test test-all demo bench docs clean
 
@@ -33,7 +34,7 @@ docs: $(VENV)/docs
 
 $(VENV)/base: pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
-	$(PIP) -e .
+	$(PIP) -e '.[report]'
 	touch $@
 
 $(VENV)/dev $(VENV)/docs: $(VENV)/%: $(VENV)/base

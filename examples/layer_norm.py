@@ -4,8 +4,8 @@ A network is a frozen dataclass with ``init`` and ``apply``, written for one obs
 pytree of arrays, so an Equinox module can be the parameters itself. With Flax, ``init`` would return
 ``module.init(key, x)`` and ``apply`` would be ``module.apply(params, x)``.
 
-* :class:`LayerNormMLP` is the short form, for observations of any kind.
-* :class:`LayerNormRows` is for observations that are indices. Its parameters are a pair ``(rows, rest)``, where
+* ``LayerNormMLP`` is the short form, for observations of any kind.
+* ``LayerNormRows`` is for observations that are indices. Its parameters are a pair ``(rows, rest)``, where
   ``rows`` is the first layer, and ``head`` is the network behind it. With ``head`` a large table is updated lazily:
   only the rows that are read. The results have the same distribution as with dense updates.
 

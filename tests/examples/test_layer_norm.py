@@ -21,7 +21,7 @@ CASES = [
 @pytest.mark.parametrize(("network", "name", "settings"), CASES)
 def test_train_save_load_evaluate(network, name, settings, command, tmp_path, quick_compilation):
     result = langevin_dqn.train(
-        "dqn", SEA, network=network, seed=2, episodes=30, epsilon=0.3, keep_agent=True, **settings
+        "dqn", SEA, preset="paper", network=network, seed=2, episodes=30, epsilon=0.3, keep_agent=True, **settings
     )
     assert result.diverged is None
     expected = langevin_dqn.evaluate(result.trained, SEA, episodes=5)

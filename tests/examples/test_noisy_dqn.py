@@ -65,7 +65,7 @@ class IndexedRows(MLP):
 
 
 def test_a_network_with_rows_does_not_lose_its_index():
-    config = langevin_dqn.preset("dqn", epsilon=0.0, hidden=(4,))
+    config = langevin_dqn.preset("dqn", "paper", epsilon=0.0, hidden=(4,))
     agent = langevin_dqn.make_agent(config, IndexedRows((4,)), IndexSpace(5))
     assert agent.choice.kind == "dense"
     state = agent.begin_episode(langevin_dqn.run_key(3), agent.init(langevin_dqn.run_key(0), IndexSpace(5), 2, 10))
