@@ -4,6 +4,8 @@ import contextlib
 import ctypes
 import functools
 import gc
+import signal
+import threading
 from pathlib import Path
 
 import jax
@@ -17,6 +19,23 @@ CACHE = Path(__file__).parents[1] / ".pytest_cache" / "xla"
 def pytest_configure():
     jax.config.update("jax_compilation_cache_dir", str(CACHE))
     jax.config.update("jax_persistent_cache_min_compile_time_secs", 0.3)
+
+
+@pytest.fixture(autouse=True)
+def usual_signals():
+    """Ctrl-C as Python handles it, whatever libraries have set, and no request to stop left behind."""
+    from langevin_dqn import stopping
+
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = {number: signal.getsignal(number) for number in stopping.SIGNALS}
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)  # Ray sets its own
+    yield
+    stopping.withdraw()
+    for number, handler in before.items():
+        signal.signal(number, signal.SIG_DFL if handler is None else handler)
 
 
 @pytest.fixture

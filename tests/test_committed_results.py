@@ -15,6 +15,12 @@ def test_verdicts_in_the_docs_follow_from_the_data(capsys):
     assert verify.main(arguments) == 0, capsys.readouterr().out
 
 
+def test_verdicts_about_the_recommended_presets_follow_too(capsys):
+    page = str(ROOT / "docs" / "deeper_results.md")
+    arguments = verify.Args(store=str(ROOT / "results"), verdicts=page, figure=("deeper",), scale="standard")
+    assert verify.main(arguments) == 0, capsys.readouterr().out
+
+
 def test_every_committed_run_can_be_read():
     store = Store(ROOT / "results")
     assert store.load().height == len(store.names()) > 0

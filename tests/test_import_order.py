@@ -15,8 +15,8 @@ MOST_LINES = 350
 
 # A folder, or a module, may import from its own line and from the lines above it.
 ORDER = [
-    {"errors", "machine", "version", "runs", "runs.metrics"},
-    {"ids", "prng", "pytrees"},
+    {"errors", "field_docs", "machine", "version", "stopping", "compile_time", "runs", "runs.metrics"},
+    {"extras", "ids", "prng", "pytrees", "array_files", "runs.folders", "runs.metric_log"},
     {"config", "keys"},
     {"presets"},
     {"environments"},
@@ -24,13 +24,19 @@ ORDER = [
     {"networks", "optimizers", "torch"},
     {"agents"},
     {"loops"},
+    {"runs.checkpoint"},
+    {"runs.resuming", "runs.saver"},
+    {"runs.training_run"},
     {"training"},
     {"saved_agent", "runs.store"},
     {"runs.runners", "runs.stored_jobs"},
     {"insight"},
     {"analysis"},
+    {"comparison"},
+    {"seeds"},
     {"plots"},
     {"paper"},
+    {"deeper"},
     {"report"},
     {"bench"},
     {"cli"},
@@ -40,13 +46,20 @@ RANK = {name: rank for rank, names in enumerate(ORDER) for name in names}
 #: These know nothing of the package but what is named with them.
 LEAVES = {
     "errors": set(),
+    "field_docs": set(),
     "machine": set(),
     "runs.metrics": set(),
     "version": set(),
+    "extras": {"errors"},
     "ids": {"errors"},
     "prng": set(),
     "pytrees": set(),
-    "config": {"errors"},
+    "stopping": set(),
+    "compile_time": set(),
+    "array_files": set(),
+    "runs.folders": {"errors"},
+    "runs.metric_log": {"errors", "runs.folders"},
+    "config": {"errors", "field_docs"},
     "keys": {"prng"},
 }
 
@@ -170,6 +183,7 @@ HELP = "import sys, langevin_dqn.cli.main as m\nsys.argv[1:] = ['--help']\ntry: 
         ("import langevin_dqn.cli.run", HEAVY - {"tyro", "rich"}),
         ("import langevin_dqn.cli.evaluate", HEAVY - {"tyro", "rich"}),
         ("import langevin_dqn.cli.bsuite", HEAVY - {"tyro", "rich"}),
+        ("import langevin_dqn.cli.compare", HEAVY - {"tyro", "rich"}),
         ("import langevin_dqn.cli.report", HEAVY - {"tyro"}),
         ("import langevin_dqn.report.page", {"jinja2", "matplotlib", "tyro", "rich"}),
         (

@@ -31,7 +31,7 @@ def result_of(job, record):
 
 @pytest.mark.parametrize("maps", [3, 0])
 def test_a_record_comes_back_from_the_store(tmp_path, maps):
-    job, record = Job("dqn", SEA, 0, 35, record="q"), made_up(maps)
+    job, record = Job("dqn", SEA, 0, 35, preset="paper", record="q"), made_up(maps)
     Store(tmp_path).put(job, result_of(job, record))
     found = Store(tmp_path).get(job).record
     for name, values in vars(record).items():
@@ -40,7 +40,7 @@ def test_a_record_comes_back_from_the_store(tmp_path, maps):
 
 
 def test_runs_with_and_without_a_record_share_a_store(tmp_path):
-    plain = Job("dqn", SEA, 0, 35)
+    plain = Job("dqn", SEA, 0, 35, preset="paper")
     recorded = dataclasses.replace(plain, record="q")
     Store(tmp_path).put(plain, result_of(plain, None))
     Store(tmp_path).put(recorded, result_of(recorded, made_up()))
@@ -51,7 +51,7 @@ def test_runs_with_and_without_a_record_share_a_store(tmp_path):
 
 def test_a_record_names_a_run_only_where_there_is_one():
     """The name is the one this run had before there were records."""
-    plain = Job("dqn", "deep_sea/0", seed=3, episodes=8, changes={"hidden": (5, 5)})
+    plain = Job("dqn", "deep_sea/0", preset="paper", seed=3, episodes=8, changes={"hidden": (5, 5)})
     assert key_of(plain) == "933d0c153e9f07a81cd5e959fa9940d0"
     assert key_of(dataclasses.replace(plain, record="q")) != key_of(plain)
 
