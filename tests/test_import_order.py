@@ -58,7 +58,7 @@ LEAVES = {
     "compile_time": set(),
     "array_files": set(),
     "runs.folders": {"errors"},
-    "runs.metric_log": {"errors", "runs.folders"},
+    "runs.metric_log": {"errors", "extras", "runs.folders"},
     "config": {"errors", "field_docs"},
     "keys": {"prng"},
 }

@@ -85,6 +85,7 @@ def gain_on_diagonal(q: np.ndarray, end: int, mapping: np.ndarray) -> np.ndarray
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--agent", default="ensemble_langevin_dqn")
+    parser.add_argument("--preset", default="paper")
     parser.add_argument("--depth", type=int, default=50)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--episodes", type=int, default=5000)
@@ -92,7 +93,7 @@ def main() -> None:
     parser.add_argument("--set", nargs="*", default=[], metavar="FIELD=VALUE")
     args = parser.parse_args()
     machine.prepare()
-    config = preset(args.agent, "paper", **dict(map(parse_assignment, args.set)))
+    config = preset(args.agent, args.preset, **dict(map(parse_assignment, args.set)))
     depth, sea = args.depth, deep_sea(args.depth)
     if config.insertion_probability < 1 or config.buffer_size % depth or config.buffer_size < args.every * depth:
         raise SystemExit("visits are read from the buffer: it must take every step and hold --every whole episodes")
@@ -102,7 +103,7 @@ def main() -> None:
     reachable = np.tril(np.ones((depth, depth), bool))
     visited = np.zeros((depth, depth), bool)
     carry = compiled.begin(agent, sea, key, args.episodes)
-    print(f"{args.agent}, depth {depth}, seed {args.seed}, {' '.join(args.set) or 'as in the paper'}")
+    print(f"{args.agent}, {args.preset}, depth {depth}, seed {args.seed}, {' '.join(args.set)}")
     while (done := int(carry.episodes)) < args.episodes:
         limits = compiled.Limits(
             episodes=jnp.int32(min(done + args.every, args.episodes)),

@@ -8,12 +8,16 @@ EXTRAS = {
     "arviz_stats": "insight",
     "dm_env": "dm",
     "gymnasium": "gym",
+    "gymnax": "gymnax",
     "jinja2": "report",
     "matplotlib": "plots",
     "polars": "report",
     "ray": "ray",
     "scipy": "report",
+    "tensorboardX": "tensorboard",
     "torch": "torch",
+    "wandb": "wandb",
+    "xminigrid": "xminigrid",
 }
 
 

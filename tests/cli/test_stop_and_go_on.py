@@ -181,7 +181,7 @@ def test_a_checkpoint_in_a_store_that_cannot_be_used_stops_nothing(command, tmp_
 def test_a_run_without_a_finished_episode_says_so(command):
     code, out, err = command("run", "--agent", OWN, "--env", "deep_sea:depth=9", "--steps", 5)
     assert code == 0
-    assert "no episode ended within 5 steps; give more --steps" in out
+    assert "no episode ended within 5 steps, so there is no return\nhint: use more --steps" in out
     assert "seed 0: no episode ended within 5 steps" in err
 
 

@@ -9,8 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from langevin_dqn import MetricLog, UserError
-from langevin_dqn.runs import metric_log
+from langevin_dqn import MetricLog, UserError, extras
 from langevin_dqn.runs.metric_log import check_folder, check_writers
 
 ROWS = [
@@ -63,13 +62,13 @@ def test_a_log_goes_on_where_its_run_does(tmp_path, cut):
 
 
 def scalars(folder):
-    accumulators = pytest.importorskip("tensorboard.backend.event_processing.event_accumulator")
-    found = accumulators.EventAccumulator(str(folder)).Reload()
+    from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
+
+    found = EventAccumulator(str(folder)).Reload()
     return {name: [(event.step, event.value) for event in found.Scalars(name)] for name in found.Tags()["scalars"]}
 
 
 def test_tensorboards_own_reader(tmp_path):
-    pytest.importorskip("tensorboardX")
     logged(tmp_path, "tensorboard")
     found = scalars(tmp_path)
     assert found.keys() == {"episode", "return", "loss", "regret"}
@@ -85,7 +84,6 @@ def test_tensorboards_own_reader(tmp_path):
 @pytest.mark.slow
 def test_weights_and_biases_offline(tmp_path):
     """Its own reader of its own files finds the rows; nothing is sent."""
-    pytest.importorskip("wandb")
     code = (
         "import json, sys\nfrom langevin_dqn import MetricLog\n"
         "with MetricLog(sys.argv[1], ('wandb',), about={'agent': 'dqn', 'env': 'deep_sea', 'seed': 3}) as log:\n"
@@ -133,7 +131,7 @@ def test_writers_that_cannot_be_used(monkeypatch):
         check_writers(["csv", "tensorbord"])
     with pytest.raises(UserError, match="no writer"):
         check_writers([])
-    monkeypatch.setattr(metric_log, "find_spec", lambda name: None)
+    monkeypatch.setattr(extras, "find_spec", lambda name: None)
     check_writers(["csv", "json"])
     with pytest.raises(UserError, match=r"wandb is not installed\nhint: pip install 'langevin-dqn\[wandb\]'"):
         check_writers(["wandb"])

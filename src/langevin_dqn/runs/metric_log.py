@@ -10,11 +10,11 @@ import json
 import os
 import warnings
 from collections.abc import Mapping, Sequence
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Protocol
 
 from langevin_dqn.errors import UserError, unknown
+from langevin_dqn.extras import require
 from langevin_dqn.runs.folders import check_writable
 
 #: Environment steps between two rows, by default: with these, metrics cost less than 3% of the fastest runs here.
@@ -144,13 +144,14 @@ class WandbWriter:
 
         del steps
         name = " ".join(str(about[field]) for field in ("agent", "env") if field in about)
+        mode: Any = os.environ.get("WANDB_MODE", "offline")
         self._run = wandb.init(
             project=os.environ.get("WANDB_PROJECT", "langevin_dqn"),
             group=name,
             name=f"{name} seed {about.get('seed', 0)}",
             config=dict(about),
             dir=str(folder),
-            mode=os.environ.get("WANDB_MODE", "offline"),  # type: ignore[arg-type]
+            mode=mode,
             reinit="create_new",
             settings=wandb.Settings(
                 silent=True, console="off", x_disable_stats=True, x_disable_meta=True, x_save_requirements=False
@@ -181,8 +182,8 @@ def check_writers(names: Sequence[str]) -> None:
         if name not in WRITERS:
             raise unknown("writer of metrics", name, WRITERS)
         package = getattr(WRITERS[name], "PACKAGE", None)
-        if package is not None and find_spec(package) is None:
-            raise UserError(f"{package} is not installed", f"pip install 'langevin-dqn[{name}]'")
+        if package is not None:
+            require(package)
 
 
 def check_folder(folder: Path, names: Sequence[str], overwrite: bool) -> None:
