@@ -27,7 +27,7 @@ def test_agents_differ_only_in_how_they_explore():
 def test_the_ensembles_differ_in_noise_and_bootstrap_alone():
     boot, ours = (preset(agent).identity() for agent in ("boot_dqn", "ensemble_langevin_dqn"))
     assert dict(boot.items() - ours.items()) == {"insertion_probability": 0.5, "insertion": "mask"}
-    assert dict(ours.items() - boot.items()) == {"noise_variance": 1e-4}
+    assert dict(ours.items() - boot.items()) == {"noise_variance": 1e-6}
 
 
 @pytest.mark.slow

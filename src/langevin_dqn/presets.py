@@ -79,7 +79,7 @@ RECOMMENDED: dict[str, dict[str, Any]] = {
         "updates_per_step": 5,
     },
     "boot_dqn": _RECOMMENDED_ENSEMBLE | {"insertion_probability": 0.5, "insertion": "mask"},
-    "ensemble_langevin_dqn": _RECOMMENDED_ENSEMBLE | {"noise_variance": 1e-4},
+    "ensemble_langevin_dqn": _RECOMMENDED_ENSEMBLE | {"noise_variance": 1e-6},
 }
 
 
@@ -115,7 +115,7 @@ FAMILIES: dict[str, Family] = {
         agents={
             "langevin_dqn": _NO_PRIOR | {"noise_variance": 1e-4},
             "boot_dqn": {"prior_std": 0.02, "members": 8},
-            "ensemble_langevin_dqn": {"prior_std": 0.02, "members": 8},
+            "ensemble_langevin_dqn": {"prior_std": 0.02, "members": 8, "noise_variance": 1e-4},
         },
     ),
     # Long episodes with a reward at every step: learn while acting, discount, and copy the target less often. A prior

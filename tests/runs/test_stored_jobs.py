@@ -5,9 +5,11 @@ from pathlib import Path
 
 import pytest
 
+from langevin_dqn import presets
 from langevin_dqn.presets import preset
-from langevin_dqn.runs.store import Store
-from langevin_dqn.runs.stored_jobs import learner_of, sample, stratum_of
+from langevin_dqn.runs.runners import Job
+from langevin_dqn.runs.store import Store, key_of
+from langevin_dqn.runs.stored_jobs import job_of, learner_of, sample, stratum_of
 
 RESULTS = Path(__file__).parents[2] / "results"
 
@@ -74,3 +76,21 @@ def test_forty_committed_runs_are_of_many_kinds():
     assert {stratum.agent for stratum in strata} == {"dqn", "langevin_dqn", "boot_dqn", "ensemble_langevin_dqn"}
     assert {stratum.preset for stratum in strata} == {"recommended", "paper", "released"}
     assert len({stratum.family for stratum in strata}) >= 12
+
+
+def test_a_run_of_a_preset_that_has_changed_since(tmp_path, monkeypatch):
+    """Its key and its settings stay; the job says what the preset no longer does."""
+    job = Job("dqn", "bandit/0", 0, 3, changes={"batch_size": 16})
+    store = Store(tmp_path)
+    store.put(job, job.run())
+    before = preset("dqn")
+    (stored,) = store.load().to_dicts()
+    assert job_of(stored) == job
+    monkeypatch.setitem(presets.RECOMMENDED, "dqn", presets.RECOMMENDED["dqn"] | {"learning_rate": 0.5})
+    assert not store.has(job)
+    (stored,) = store.load().to_dicts()
+    found = job_of(stored)
+    assert found.changes == {"batch_size": 16, "learning_rate": before.learning_rate}
+    assert key_of(found) == stored["key"]
+    assert store.has(found)
+    assert job_of(stored | {"learning_rate": 0.25}) is None

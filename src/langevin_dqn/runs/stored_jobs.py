@@ -4,6 +4,7 @@ import functools
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 from langevin_dqn.config import AgentConfig
@@ -18,7 +19,8 @@ def job_of(row: Mapping[str, Any]) -> Job | None:
     """The run that a row of ``langevin_dqn.runs.store.Store.load`` came from; None if its key is of another.
 
     Nothing that the row names is built or imported: an agent that is none of the presets is taken at the
-    description that was stored with its run.
+    description that was stored with its run. The configuration that was stored counts: where its preset has other
+    settings by now, the job's changes say so.
     """
     try:
         config = config_of(row)
@@ -27,7 +29,10 @@ def job_of(row: Mapping[str, Any]) -> Job | None:
         for job in candidates:
             named = hash_of(identity_with(job, description)) == row["key"]
             if named and _columns(job) == {name: row.get(name) for name in _columns(job)}:
-                return job if not configured(job.agent) or describe(job) == description else None
+                if not configured(job.agent) or describe(job) == description:
+                    return job
+                job = replace(job, changes=_changes(row))
+                return job if describe(job) == description else None
     except (UserError, ValueError, TypeError):  # no such agent, preset, configuration or job
         pass
     return None
@@ -50,8 +55,7 @@ def _guesses(row: Mapping[str, Any]) -> Iterator[Job]:
 
     Such a row does not say whether the run was to stop once it had learned, but its key does.
     """
-    known = preset(row["agent"], row["preset"], env=row["env"])
-    changes = {name: value for name, value in vars(config_of(row)).items() if value != getattr(known, name)}
+    changes = _changes(row)
     for stops in (True, False):
         yield Job(
             row["agent"],
@@ -64,6 +68,12 @@ def _guesses(row: Mapping[str, Any]) -> Iterator[Job]:
             steps=row["asked_steps"],
             record="q" if row.get("record_shape") is not None else None,
         )
+
+
+def _changes(row: Mapping[str, Any]) -> dict[str, Any]:
+    """What a row's configuration changes of its preset, as the preset is now."""
+    known = preset(row["agent"], row["preset"], env=row["env"])
+    return {name: value for name, value in vars(config_of(row)).items() if value != getattr(known, name)}
 
 
 def imports_of(job: Job) -> list[str]:
