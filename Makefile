@@ -19,9 +19,9 @@ check: $(VENV)/dev
 test: $(VENV)/dev
 	$(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder -m "not slow" --durations=20
 
-# Everything.
-test-all: $(VENV)/dev
-	$(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder --durations=20
+# Everything: the slow ones after the others.
+test-all: test
+	$(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder -m slow --durations=20
 
 demo: $(VENV)/base
 	$(BIN)/python examples/compare_agents.py --plot out/demo.png
