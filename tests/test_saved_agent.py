@@ -271,7 +271,7 @@ def test_an_environment_that_the_user_names_is_made(file, evil):
 def test_an_agent_in_a_file_is_not_imported_unless_it_is_named(tmp_path, evil):
     file = save_agent(train(SixMethods(0.5), "probe_action", episodes=2, keep_agent=True), tmp_path / "own.npz")
     rewritten(file, agent="python:evil_module:agent")
-    with pytest.raises(UserError, match=r"hint: name it with agent= or --agent python:evil_module:agent"):
+    with pytest.raises(UserError, match=r"hint: pass it with agent= or --agent python:evil_module:agent"):
         load_agent(file)
     assert not evil.exists()
     assert load_agent(file, agent="python:evil_module:agent").agent == "python:evil_module:agent"

@@ -197,14 +197,14 @@ class AgentConfig:
                 object.__setattr__(self, name, setting.old_words[value])
             setting.check(name, FIELD_TYPES[name], getattr(self, name))
         if min(self.hidden, default=1) < 1:
-            raise UserError(f"hidden={self.hidden} has an empty layer", "write for instance hidden=50,50")
+            raise UserError(f"hidden={self.hidden} has an empty layer", "for example, hidden=50,50")
         if self.optimizer == "sgd" and self.prior_noise:
             raise UserError("prior_noise needs optimizer=adam", "set optimizer=adam or prior_noise=false")
         if self.prior_std > 0 and (self.prior_scale > 0 or self.prior_noise):
             other = "prior_noise" if self.prior_noise else "prior_scale"
             raise UserError(f"prior_std and {other} exclude each other", f"set prior_std=0 to use {other}")
         if self.prior_lifetime > 0 and not self.prior_std > 0:
-            raise UserError("prior_lifetime needs a prior_std", "set for instance prior_std=0.5, or prior_lifetime=0")
+            raise UserError("prior_lifetime needs a prior_std", "for example, set prior_std=0.5, or set prior_lifetime=0")
         if self.recent_fraction > 0 and self.buffer_discipline == "random":
             raise UserError(
                 "recent_fraction needs buffer_discipline=oldest", "set buffer_discipline=oldest or recent_fraction=0"
@@ -266,7 +266,7 @@ AgentConfig.__doc__ = DocWithFields(AgentConfig.__doc__)  # type: ignore[assignm
 
 def _layers(hidden: Any) -> tuple[int, ...]:
     """The units of hidden layers as a tuple, from any sequence of whole numbers."""
-    hint = "write for instance hidden=(50, 50)"
+    hint = "for example, hidden=(50, 50)"
     if isinstance(hidden, (str, bytes)) or not isinstance(hidden, Iterable):
         raise UserError(f"hidden={hidden!r} has the wrong type", hint)
     layers = tuple(hidden)
@@ -339,5 +339,5 @@ def split_assignment(text: str) -> tuple[str, str]:
     """``field=value`` as its two parts."""
     name, separator, value = text.partition("=")
     if not (name and separator):
-        raise UserError(f"{text!r} is not of the form field=value", "write for instance members=10")
+        raise UserError(f"{text!r} is not of the form field=value", "for example, members=10")
     return name, value

@@ -94,7 +94,7 @@ def save_agent(result: Result, path: str | Path) -> Path:
     if result.trained is None:
         raise UserError("the run kept no agent", "train with keep_agent=True")
     if path.suffix != ".npz":
-        raise UserError(f"{path} does not end in .npz", "name a .npz file")
+        raise UserError(f"{path} does not end in .npz", "use a file name that ends in .npz")
     trained, config = result.trained, result.config
     about = {name: getattr(result, name) for name in _RUN} | {
         "config": config.to_dict() if isinstance(config, AgentConfig) else None,
@@ -107,7 +107,7 @@ def save_agent(result: Result, path: str | Path) -> Path:
     try:
         array_files.write(path, about, array_files.named_arrays(trained.state), compressed=True)
     except OSError as error:
-        raise UserError(f"cannot write {path}: {error.strerror or error}", "name another file") from None
+        raise UserError(f"cannot write {path}: {error.strerror or error}", "use another file") from None
     return path
 
 
@@ -184,7 +184,7 @@ def _observed(about: dict[str, Any], path: Path, env: Any) -> tuple[Space, int, 
         space = _SPACES[fields.pop("kind")](**{k: tuple(v) if isinstance(v, list) else v for k, v in fields.items()})
         return space, operator.index(about["num_actions"]), settings
     if env is None:  # a file from before space and actions were saved
-        ids.refuse_import(about["env"], str(path), f"if you trust it, name it: env={about['env']!r} or --env")
+        ids.refuse_import(about["env"], str(path), f"if you trust it, pass it explicitly: env={about['env']!r} or --env")
         env = about["env"]
     environment = make_env(env) if isinstance(env, str) else env
     try:
@@ -202,13 +202,13 @@ def _read(path: Path) -> tuple[dict[str, Any], ArrayFile]:
         later = {name: file.about.get(name) for name in ("description", "space", "num_actions")}
         return known | later, file
     except OSError as error:
-        raise UserError(f"cannot read {path}: {error.strerror or error}", "name a file that --save wrote") from None
+        raise UserError(f"cannot read {path}: {error.strerror or error}", "pass a file written by run --save") from None
     except (ValueError, KeyError):
         raise _not_a_saved_agent(path) from None
 
 
 def _not_a_saved_agent(path: Path) -> UserError:
-    return UserError(f"{path} is not a saved agent", "name a file that --save or save_agent wrote")
+    return UserError(f"{path} is not a saved agent", "pass a file written by run --save or save_agent")
 
 
 def _filled(shapes: Any, file: ArrayFile, exact: bool) -> Any:

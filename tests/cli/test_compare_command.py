@@ -77,7 +77,7 @@ def test_a_failed_run_leaves_the_others(tmp_path, langevin_dqn_command, monkeypa
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["--env", "catch"], "error: no agents to compare\nhint: write for instance --agents dqn,langevin_dqn\n"),
+        (["--env", "catch"], "error: no agents to compare\nhint: for example, --agents dqn,langevin_dqn\n"),
         (["--agents", "dqn"], "error: no environments to run\n"),
         (["--agents", "dqq", "--env", "catch"], "error: unknown agent 'dqq'\nhint: did you mean 'dqn'"),
         ([*DQN, "--grid", "epsilon="], "error: the grid of epsilon is empty\n"),

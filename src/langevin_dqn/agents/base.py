@@ -140,8 +140,8 @@ class BaseAgent:
         """
         del state, capacity
         raise UserError(
-            f"{class_name(self)} cannot go on for another number of steps than it was planned for",
-            "go on with the episodes and steps of the first run, or give the agent with_capacity(state, capacity)",
+            f"{class_name(self)} cannot be resumed with a different number of steps",
+            "resume with the episodes and steps of the first run, or define with_capacity(state, capacity)",
         )
 
     def without_memory(self, state: Any) -> Any:

@@ -82,7 +82,7 @@ def check_fits(agent: Any, space: Space, num_actions: int) -> None:
         action = shapes(method, key, state, obs)
         if getattr(action, "shape", None) != () or not jnp.issubdtype(action.dtype, jnp.integer):
             raise UserError(
-                f"agent {name}: {method} does not return one integer", "return for instance jnp.argmax(values)"
+                f"agent {name}: {method} does not return one integer", "for example, return jnp.argmax(values)"
             )
     for method in ("statistics", "without_memory", "is_finite"):
         shapes(method, state)

@@ -31,7 +31,7 @@ class Args:
 def main(args: Args) -> int:
     out = Path(args.out)
     if out.exists() and not out.is_dir():
-        raise UserError(f"{out} is a file", "name a folder with --out")
+        raise UserError(f"{out} is a file", "pass a folder with --out")
     if args.repeats is not None and args.repeats < 1:
         raise UserError(f"--repeats {args.repeats} measures nothing", "use at least 1")
     from langevin_dqn import machine

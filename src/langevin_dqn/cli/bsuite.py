@@ -66,7 +66,7 @@ def parse_agents(args: Args) -> dict[str, tuple[str, dict[str, Any]]]:
         else:
             words.append(word)
     if not words:
-        raise UserError("no agents to run", "write for instance --agents dqn,langevin_dqn")
+        raise UserError("no agents to run", "for example, --agents dqn,langevin_dqn")
     common = dict(parse_assignment(text) for text in args.set)
     if args.updates_per_step is not None:
         common["updates_per_step"] = args.updates_per_step

@@ -70,9 +70,9 @@ class Args:
 
 def main(args: Args) -> int:
     if not args.agents:
-        raise UserError("no agents to compare", "write for instance --agents dqn,langevin_dqn")
+        raise UserError("no agents to compare", "for example, --agents dqn,langevin_dqn")
     if not args.env:
-        raise UserError("no environments to run", "write for instance --env deep_sea:depth=10,gym:CartPole-v1")
+        raise UserError("no environments to run", "for example, --env deep_sea:depth=10,gym:CartPole-v1")
     agents, envs = split_list(args.agents, "--agents"), split_list(args.env, "--env")
     seeds, grid, reference = parse_seeds(args.seeds), grid_of(args.grid), parse_reference(args.reference)
     common = dict(map(split_assignment, args.set))

@@ -48,9 +48,9 @@ def main(args: Args) -> int:
         check_scale(args.scale)
     for path, suffix in ((args.out, ".html"), (args.markdown, ".md")):
         if path is not None and Path(path).suffix != suffix:
-            raise UserError(f"{path} does not end in {suffix}", f"name a {suffix} file")
+            raise UserError(f"{path} does not end in {suffix}", f"use a file name that ends in {suffix}")
     if not Path(args.store).exists():
-        raise UserError(f"there is no store at {args.store}", "name the folder that was given to reproduce --store")
+        raise UserError(f"there is no store at {args.store}", "pass the folder that was given to reproduce --store")
     from langevin_dqn import machine
 
     machine.prepare()
@@ -104,7 +104,7 @@ def write(
                 links = {name: Path(os.path.relpath(path.absolute(), home)).as_posix() for name, path in drawn.items()}
                 _write_text(Path(markdown), text.document(reports, links if figures else None))
         except OSError as error:
-            raise UserError(f"cannot write: {error}", "name another file or folder") from None
+            raise UserError(f"cannot write: {error}", "use another file or folder") from None
     for path in filter(None, (figures, markdown, out)):
         _say(f"wrote {path}")
 

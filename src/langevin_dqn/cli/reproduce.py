@@ -41,7 +41,7 @@ def main(args: Args) -> int:
     from langevin_dqn.errors import UserError
 
     if not args.figures:
-        raise UserError("no figure to reproduce", "name some, such as fig2 fig7, or all")
+        raise UserError("no figure to reproduce", "for example, fig2 fig7, or all")
     machine.prepare()
     from langevin_dqn.cli.sweep import run_missing, runner_of
     from langevin_dqn.paper.jobs import check_scale

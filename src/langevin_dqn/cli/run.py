@@ -131,13 +131,13 @@ def _check_writable(files: list[Path], overwrite: bool) -> None:
     """Find out before anything runs whether the files can be written after it."""
     for path in files:
         if path.exists() and not overwrite:
-            raise UserError(f"{path} exists already", "name another folder, or add --overwrite")
+            raise UserError(f"{path} exists already", "use another folder, or add --overwrite")
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
             with tempfile.TemporaryFile(dir=path.parent):
                 pass
         except OSError as error:
-            raise UserError(f"cannot write to {path.parent}: {error.strerror}", "name another folder") from None
+            raise UserError(f"cannot write to {path.parent}: {error.strerror}", "use another folder") from None
 
 
 def check_maps(args: Args, environment: Any) -> None:
@@ -169,7 +169,7 @@ def main(args: Args) -> int:
 
     args = args if args.resume is None else checkpoints.remembered(args)
     if not args.agent:
-        raise UserError("missing option --agent", "name an agent, such as --agent langevin_dqn; see langevin-dqn list")
+        raise UserError("missing option --agent", "for example, --agent langevin_dqn; langevin-dqn list shows all")
     if args.returns and not args.json:
         raise UserError("--returns needs --json", "add --json")
     changes, seeds = changes_of(args), parse_seeds(args.seeds)

@@ -25,7 +25,7 @@ def main(args: Args) -> int:
 
     folder = Path(args.store)
     if not folder.is_dir():
-        raise UserError(f"there is no store at {folder}", "name the folder that --store named")
+        raise UserError(f"there is no store at {folder}", "pass the folder that was given to --store")
     from langevin_dqn.paper.figure import SCALES
     from langevin_dqn.paper.registry import figures
     from langevin_dqn.runs import progress_file

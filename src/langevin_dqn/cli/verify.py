@@ -49,7 +49,7 @@ def main(args: Args) -> int:
     if args.rerun < 0:
         raise UserError(f"--rerun must be at least 0, not {args.rerun}", "use 0 or more")
     if not Path(args.store).exists():
-        raise UserError(f"there is no store at {args.store}", "name the folder that was given to reproduce --store")
+        raise UserError(f"there is no store at {args.store}", "pass the folder that was given to reproduce --store")
     from langevin_dqn import machine
 
     machine.prepare()

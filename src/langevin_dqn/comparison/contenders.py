@@ -101,7 +101,7 @@ def _chosen(agents: Any, variant: str) -> list[Contender]:
         raise UserError(f"agents={agents!r} cannot be read", "write agents=['dqn', 'langevin_dqn'], or {label: agent}")
     pairs = list(agents.items()) if isinstance(agents, Mapping) else [(None, agent) for agent in agents]
     if not pairs:
-        raise UserError("no agents to compare", "name some, such as dqn,langevin_dqn")
+        raise UserError("no agents to compare", "for example, dqn,langevin_dqn")
     found = [_one(label, agent, variant) for label, agent in pairs]
     _check_distinct([one.label for one in found], "agent")
     return found
@@ -145,7 +145,7 @@ def _check_known(name: Any) -> None:
 def _cross(name: str, values: Any) -> _Cross:
     agent, _, setting = name.rpartition(":")
     if isinstance(values, str) or not isinstance(values, Iterable):
-        raise UserError(f"the grid of {name} is no list", f"write for instance grid={{{name!r}: [{values!r}]}}")
+        raise UserError(f"the grid of {name} is no list", f"for example, grid={{{name!r}: [{values!r}]}}")
     listed = list(values)
     if not listed:
         raise UserError(f"the grid of {name} is empty", "give at least one value")

@@ -104,7 +104,7 @@ def parse_grid(text: str) -> GridWords:
 
     Where a value has commas itself, semicolons separate values: ``hidden=50,50;100,100``.
     """
-    example = "write for instance --grid noise_variance=1e-5,1e-4"
+    example = "for example, --grid noise_variance=1e-5,1e-4"
     found = _FIRST_SETTING.search(text)
     agent, assignment = (text[: found.start()], text[found.end() :]) if found else (None, text)
     if not _SETTING.match(assignment):
@@ -152,7 +152,7 @@ def seeds_of(seeds: Any) -> list[int]:
         raise UserError(f"seeds={seeds!r} cannot be read", "write seeds=range(5) or seeds='0-4'")
     found = [whole_number("seed", seed, least=0) for seed in seeds]
     if not found:
-        raise UserError("no seeds to run", "write for instance seeds=range(5)")
+        raise UserError("no seeds to run", "for example, seeds=range(5)")
     return list(dict.fromkeys(found))
 
 

@@ -138,7 +138,7 @@ def _envs(envs: Any) -> list[str]:
             "write its id; one of your own is jax:package.module:factory, or a name for register_env",
         )
     if not found:
-        raise UserError("no environments to run", "name some, such as deep_sea:depth=10 or gym:CartPole-v1")
+        raise UserError("no environments to run", "for example, deep_sea:depth=10 or gym:CartPole-v1")
     for env in found:
         if found.count(env) > 1:
             raise UserError(f"environment {env!r} is named twice", "leave one of them out")

@@ -42,7 +42,7 @@ _ELSEWHERE = (
 )
 
 _OWN = "an environment of your own is jax:package.module:factory"
-_NAME_IT = "if you trust this code, give the same id yourself, with env= in Python or --env on the command line"
+_NAME_IT = "if you trust this code, pass the same id explicitly, with env= in Python or --env on the command line"
 
 
 def make_env(env_id: str) -> Environment | HostEnvironment:
@@ -201,7 +201,7 @@ def _from_module(text: str) -> Environment | HostEnvironment:
     path, settings = split_settings(text)
     name, factory = f"jax:{path}", ids.import_object(path, "jax")
     if not callable(factory):
-        raise UserError(f"{name} is not callable: {brief(factory)}", "name a function that makes an environment")
+        raise UserError(f"{name} is not callable: {brief(factory)}", "it must be a function that returns an environment")
     return _call_users(factory, typed_settings(settings, factory, name), name)
 
 

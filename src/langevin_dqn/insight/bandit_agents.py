@@ -67,7 +67,7 @@ def agent_regrets(
 def seeds_of(family: str, seeds: int) -> list[str]:
     """Ids of a family of bandits that differ in ``mean_seed`` alone, one per seed."""
     if seeds < 1:
-        raise UserError(f"seeds must be at least 1, not {seeds}", "use for instance 20")
+        raise UserError(f"seeds must be at least 1, not {seeds}", "for example, 20")
     ids = [f"{family}{',' if ':' in family else ':'}mean_seed={seed}" for seed in range(seeds)]
     make_env(ids[0])  # a wrong id is an error before anything starts
     return ids

@@ -157,13 +157,13 @@ def refitted(agent: Any, environment: Environment, key: jax.Array, carry: Carry,
     ended, cut = int(carry.episodes) - int(carry.cut), bool(carry.cut)
     if ended > most or (steps is not None and int(carry.all_steps) > steps):
         raise UserError(
-            f"the checkpoint has {ended} episodes and {int(carry.all_steps)} steps, more than asked for",
-            "ask for more episodes or steps",
+            f"the checkpoint has {ended} episodes and {int(carry.all_steps)} steps, more than requested",
+            "request more episodes or steps",
         )
     if cut and int(carry.all_steps) != steps:
         raise UserError(
-            f"the limit of {int(carry.all_steps)} steps cut off an episode, so that the run cannot go on from there",
-            "train again with more steps, or go on with the same limit",
+            f"the limit of {int(carry.all_steps)} steps cut off an episode, so the run cannot be resumed with another limit",
+            "train again with more steps, or resume with the same limit",
         )
 
     def fit(values: jax.Array) -> jax.Array:

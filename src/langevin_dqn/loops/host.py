@@ -194,8 +194,8 @@ def refitted(
     """``run`` for other limits: the run that had them from its start."""
     if len(run.returns) > (episodes or math.inf) or len(run.actions) > (steps or math.inf):
         raise UserError(
-            f"the checkpoint has {len(run.returns)} episodes and {len(run.actions)} steps, more than asked for",
-            "ask for more episodes or steps",
+            f"the checkpoint has {len(run.returns)} episodes and {len(run.actions)} steps, more than requested",
+            "request more episodes or steps",
         )
     expected = layout(agent, environment, key, steps)
     state = refitted_state(agent, run.carry.state, expected.state, steps)

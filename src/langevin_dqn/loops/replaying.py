@@ -16,8 +16,8 @@ from langevin_dqn.environments import HostEnvironment
 from langevin_dqn.loops.host import HostRun, random_steps
 
 _INEXACT = (
-    "{name} answers otherwise when the same actions are repeated, so it cannot be restored: the run goes on with a new "
-    "episode, and is not the one it would have been without the stop"
+    "{name} is not deterministic: the same seed and actions give other observations or rewards, so its state cannot be "
+    "restored. The run continues with a new episode and differs from an uninterrupted run"
 )
 
 

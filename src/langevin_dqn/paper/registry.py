@@ -75,7 +75,7 @@ def _import_figure(word: str) -> Figure:
         figure = found() if callable(found) and not isinstance(found, Figure) else found
         if not isinstance(figure, Figure):
             raise UserError(
-                f"{word} is not a figure but {type(figure).__name__}", "name a Figure, or a function that returns one"
+                f"{word} is not a figure but {type(figure).__name__}", "it must be a Figure or a function that returns one"
             )
         if _registered.get(figure.id) is not figure:
             register_figure(figure)

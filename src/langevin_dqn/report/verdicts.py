@@ -44,7 +44,7 @@ def read(path: str | Path) -> Written:
     try:
         text = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
-        raise UserError(f"cannot read {path}: {error}", "name a file that report --json or --markdown wrote") from None
+        raise UserError(f"cannot read {path}: {error}", "pass a file written by report --json or --markdown") from None
     verdicts = _from_markdown(text) if path.suffix == ".md" else _from_json(text, path)
     if not verdicts:
         raise UserError(f"{path} has no verdicts", "write it with report --json or --markdown")

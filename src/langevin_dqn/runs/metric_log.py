@@ -177,10 +177,10 @@ DEFAULT_WRITERS = ("csv", "json")
 def check_writers(names: Sequence[str]) -> None:
     """Refuse writers that do not exist, or whose package is not installed."""
     if not names:
-        raise UserError("no writer for the metrics", f"name some of {', '.join(WRITERS)}")
+        raise UserError("no format is given for the metrics", f"choose from {', '.join(WRITERS)}")
     for name in names:
         if name not in WRITERS:
-            raise unknown("writer of metrics", name, WRITERS)
+            raise unknown("metrics format", name, WRITERS)
         package = getattr(WRITERS[name], "PACKAGE", None)
         if package is not None:
             require(package)
@@ -192,7 +192,7 @@ def check_folder(folder: Path, names: Sequence[str], overwrite: bool) -> None:
     for name in names:
         old = next(folder.glob(WRITERS[name].FILES), None)
         if old is not None and not overwrite:
-            raise UserError(f"{old} exists already", "name another folder, or add --overwrite")
+            raise UserError(f"{old} exists already", "use another folder, or add --overwrite")
 
 
 class MetricLog:
@@ -245,7 +245,7 @@ class MetricLog:
     def _give_up(self, name: str, error: OSError) -> None:
         self._writers.pop(name, None)
         warnings.warn(
-            f"cannot write metrics ({name}): {error.strerror or error}; the run goes on", RuntimeWarning, stacklevel=3
+            f"cannot write metrics ({name}): {error.strerror or error}; training continues without this log", RuntimeWarning, stacklevel=3
         )
 
     def __enter__(self) -> "MetricLog":

@@ -54,7 +54,7 @@ def find_checkpoints(
     folder that has a checkpoint already is not taken for a new run.
     """
     if isinstance(every, bool) or not isinstance(every, int | float) or not every > 0:
-        raise UserError(f"checkpoint_every={every!r} is out of range", "write a number of seconds above 0")
+        raise UserError(f"checkpoint_every={every!r} is out of range", "it is a number of seconds above 0")
     earlier = None if resume is None else Checkpoints(Path(resume), every)
     where = checkpoint if isinstance(checkpoint, Checkpoints | None) else Checkpoints(Path(checkpoint), every)
     where = earlier if where is None else where
@@ -63,8 +63,8 @@ def find_checkpoints(
             earlier = None
     elif where is not None and where.files():
         raise UserError(
-            f"there is a checkpoint in {where.folder} already",
-            "go on from it with resume= or --resume, or name another",
+            f"{where.folder} already contains a checkpoint",
+            "resume from it with resume= or --resume, or use another folder",
         )
     return where, earlier
 
@@ -111,8 +111,8 @@ def host_run(
     own = {inner: entry for entry in file.headers if (inner := _inner(entry)) is not None}
     if own and not hasattr(environment, "load_state"):
         raise CheckpointError(
-            f"{file.path} has the environment's own state, and {name} has no load_state to take it",
-            "go on with the same version of the environment, or start again",
+            f"{file.path} contains the state of the environment, but {name} has no load_state",
+            "resume with the same version of the environment, or start again",
         )
     shapes = shapes._replace(
         returns=shape_only((returns,), shapes.returns.dtype),

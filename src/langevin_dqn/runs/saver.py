@@ -54,7 +54,7 @@ class Saver:
             if not self._warned:
                 self._warned = True
                 reason = error.strerror or error
-                warnings.warn(f"cannot save the run: {reason}; it goes on unsaved", RuntimeWarning, stacklevel=2)
+                warnings.warn(f"cannot save the run: {reason}; training continues", RuntimeWarning, stacklevel=2)
 
     def _stopped(self, number: int, now: Snapshot, about: Mapping[str, Any]) -> stopping.Stopped:
         if self._where is None:

@@ -112,7 +112,7 @@ class Store:
         self.damaged: list[Path] = []
         self._swept = False
         if self.folder.exists() and not self.folder.is_dir():
-            raise UserError(f"{self.folder} is a file", "a store is a folder; name another one")
+            raise UserError(f"{self.folder} is a file", "a store is a folder; use another name")
 
     def prepare(self) -> None:
         """Make the folder, and find out now whether it can be written to."""
@@ -123,7 +123,7 @@ class Store:
                 pass
         except OSError as error:
             raise UserError(
-                f"cannot write to {self.folder}: {error.strerror or error}", "name another folder"
+                f"cannot write to {self.folder}: {error.strerror or error}", "use another folder"
             ) from None
 
     def names(self) -> set[str]:
@@ -238,7 +238,7 @@ def _has_parquet_footer(path: Path) -> bool:
 def load_results(folder: str | Path) -> "pl.DataFrame":
     """Every run in a store, as one polars table; see ``Store.load``."""
     if not Path(folder).is_dir():
-        raise UserError(f"there is no store at {folder}", "name the folder that --store named")
+        raise UserError(f"there is no store at {folder}", "pass the folder that was given to --store")
     require("polars")
     return Store(folder).load()
 

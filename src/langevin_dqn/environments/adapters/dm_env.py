@@ -20,7 +20,7 @@ def make(text: str) -> "DmEnvironment":
     path, settings = split_settings(text)
     factory = import_object(path, "dm")
     if not callable(factory):
-        raise UserError(f"dm:{path} is not callable: {brief(factory)}", "name a function that makes an environment")
+        raise UserError(f"dm:{path} is not callable: {brief(factory)}", "it must be a function that returns an environment")
     try:
         return DmEnvironment(factory, **{key: literal(value) for key, value in settings.items()})
     except UserError:
