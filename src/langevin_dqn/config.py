@@ -204,7 +204,9 @@ class AgentConfig:
             other = "prior_noise" if self.prior_noise else "prior_scale"
             raise UserError(f"prior_std and {other} exclude each other", f"set prior_std=0 to use {other}")
         if self.prior_lifetime > 0 and not self.prior_std > 0:
-            raise UserError("prior_lifetime needs a prior_std", "for example, set prior_std=0.5, or set prior_lifetime=0")
+            raise UserError(
+                "prior_lifetime needs a prior_std", "for example, set prior_std=0.5, or set prior_lifetime=0"
+            )
         if self.recent_fraction > 0 and self.buffer_discipline == "random":
             raise UserError(
                 "recent_fraction needs buffer_discipline=oldest", "set buffer_discipline=oldest or recent_fraction=0"

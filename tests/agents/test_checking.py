@@ -88,7 +88,7 @@ def test_a_state_that_changes(method):
 )
 def test_an_action_that_is_none(action):
     message, hint = refused(variant(act=lambda self, key, state, obs: action()))
-    assert message == "agent Odd: act does not return one integer"
+    assert message == "agent Odd: act does not return a single integer"
     assert "argmax" in hint
 
 

@@ -68,7 +68,7 @@ def test_a_failed_run_leaves_the_others(tmp_path, langevin_dqn_command, monkeypa
     words = ["--agents", WALK, "--env", "probe_action", "--seeds", "0-1", "--steps", "5", "--store", tmp_path]
     code, out, err = langevin_dqn_command("compare", *words, "--runner", "processes")
     assert code == 1
-    assert "1 runs failed; the others are stored, and the same command tries these again" in err
+    assert "1 runs failed; the others are stored. Repeat the command to try again" in err
     assert "At most 5 steps per run" in out
     code, _, err = langevin_dqn_command("compare", *words)
     assert (code, "[1/1]" in err) == (0, True)
@@ -88,7 +88,7 @@ def test_a_failed_run_leaves_the_others(tmp_path, langevin_dqn_command, monkeypa
         ([*DQN, "--x", "time"], "error: unknown axis 'time'\n"),
         ([*DQN, "--score", "best"], "error: unknown score 'best'\n"),
         ([*DQN, "--reference", "deep_sea=0,1"], "error: unknown environment of --reference"),
-        ([*DQN, "--reference", "catch=1,0"], "error: --reference 'catch=1,0' is no range"),
+        ([*DQN, "--reference", "catch=1,0"], "error: --reference 'catch=1,0' is not a range"),
         ([*DQN, "--runner", "cloud"], "error: unknown runner 'cloud'\n"),
         ([*DQN, "--workers", "0"], "error: --workers 0 is out of range\n"),
         ([*DQN, "--episodes", "0"], "error: --episodes 0 is out of range\n"),

@@ -159,7 +159,7 @@ def test_a_truncated_run_is_set_aside_and_done_again(tmp_path, small_figure, cap
     capsys.readouterr()
     assert reproduce.main(args) == 0
     said = capsys.readouterr().err
-    assert "set aside a file that cannot be read" in said
+    assert "unreadable file, not used" in said
     assert "3 of them" in said
     assert len(list((tmp_path / "damaged").iterdir())) == 1
     again = load_results(tmp_path)
@@ -236,7 +236,7 @@ def test_status_without_a_sweep(tmp_path, small_figure, capsys):
     (tmp_path / "progress.json").write_text("{half")
     status.main(status.Args(str(tmp_path)))
     said = capsys.readouterr().out
-    assert "no sweep has run here" in said
+    assert "no sweep has been run in this store" in said
     assert "0 runs, none of the paper's figures" in said
     assert "hint: " in said
     with pytest.raises(UserError, match="there is no store"):

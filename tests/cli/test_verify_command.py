@@ -72,8 +72,8 @@ def test_returns_that_were_tampered_with(verify, real_store, tmp_path):
     assert verify("--store", store.folder)[0] == 0  # only doing it again can tell
     code, out, err = verify("--store", store.folder, "--rerun", 3)
     assert code == 1
-    assert out.startswith("other returns when repeated: dqn on probe_action, seed 0\n")
-    assert "the store was made on: " in err
+    assert out.startswith("different returns when repeated: dqn on probe_action, seed 0\n")
+    assert "the runs were made on: " in err
 
 
 def test_a_file_cut_short(verify, real_store, tmp_path):
@@ -82,7 +82,7 @@ def test_a_file_cut_short(verify, real_store, tmp_path):
     path.write_bytes(path.read_bytes()[:-20])
     code, out, err = verify("--store", store.folder)
     assert code == 1
-    assert "cannot be read, set aside" in out
+    assert "unreadable file" in out
     assert "2 files read" in err
 
 
@@ -110,7 +110,7 @@ def test_a_verdict_that_drifted(verify, langevin_dqn_command, made_up_store, tmp
     file.write_text(whole.replace(row + "\n", ""))
     code, out, _ = verify("--store", made_up_store, "--verdicts", file)
     assert code == 1
-    assert "the file says 'nothing'" in out
+    assert "the file has 'nothing'" in out
 
 
 @pytest.mark.parametrize(

@@ -94,7 +94,12 @@ def test_threads_and_processes_give_the_same_runs():
         ("dqn,dqn:epsilon=0.05", "catch", {}, "dqn and dqn:epsilon=0.05 are the same agent on catch"),
         ("dqn:row_updates=lazy", "catch", {}, "row_updates=lazy needs observations that are indices"),
         (f"{WALK}:size=3", "catch", {}, "unexpected keyword argument 'size'"),
-        ("dqn", "catch", {"seeds": 3}, r"seeds=3 may mean one seed or 3\nhint: write seeds=range\(3\) or seeds=\[3\]"),
+        (
+            "dqn",
+            "catch",
+            {"seeds": 3},
+            r"seeds=3 is ambiguous: one seed, or 3 seeds\nhint: write seeds=range\(3\) or seeds=\[3\]",
+        ),
         ("dqn", "catch", {"seeds": []}, "no seeds to run"),
         ("dqn", "catch", {"seeds": "a"}, "seeds 'a' cannot be read"),
         ("dqn", "catch", {"seeds": [-1]}, "seed=-1 is out of range"),

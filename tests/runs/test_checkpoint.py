@@ -70,13 +70,13 @@ def test_it_goes_on(folder):
 @pytest.mark.parametrize(
     ("run", "message", "hint"),
     [
-        ({"seed": 4}, "is of a run with seed=3, not 4", "go on with seed=3"),
+        ({"seed": 4}, "belongs to a run with seed=3, not 4", "resume with seed=3"),
         ({"env": "probe_value"}, "belongs to a run with env=probe_action, not probe_value", "env=probe_action"),
         ({"learning_rate": 0.5}, "saved by another agent, or with other settings", "settings as in training"),
         ({"hidden": (6,)}, "saved with the network", "network= or --network"),
         ({"network": Linear()}, "saved with the network", "network= or --network"),
-        ({"agent": SixMethods()}, "saved by another agent", "name it with agent="),
-        ({"record": "q", "row_updates": "dense"}, "saved by another agent", "as in training"),
+        ({"agent": SixMethods()}, "saved by a different agent", "pass it with agent="),
+        ({"record": "q", "row_updates": "dense"}, "saved by a different agent", "used in training"),
     ],
     ids=str,
 )
@@ -210,7 +210,7 @@ def test_what_killed_writers_left_is_removed(tmp_path):
 
 def test_which_folder(tmp_path):
     run = {"agent": SixMethods(), "env": "probe_action", "episodes": 3}
-    with pytest.raises(UserError, match="there is no checkpoint in"):
+    with pytest.raises(UserError, match="contains no checkpoint"):
         train(**run, resume=tmp_path / "none")
     first = train(**run, checkpoint=tmp_path / "a", resume=tmp_path / "a")  # a new run, as nothing is there
     with pytest.raises(UserError, match=r"already contains a checkpoint\nhint: resume from it with resume="):

@@ -168,7 +168,10 @@ def test_a_disk_that_fills_does_not_cost_the_run(tmp_path):
         raise OSError(28, "No space left on device")
 
     log._writers["csv"].write = lambda row: full()
-    with pytest.warns(RuntimeWarning, match=r"cannot write metrics \(csv\): No space left on device; training continues without this log"):
+    with pytest.warns(
+        RuntimeWarning,
+        match=r"cannot write metrics \(csv\): No space left on device; training continues without this log",
+    ):
         log.write(ROWS[0])
     log.write(ROWS[1])
     log.close()

@@ -115,7 +115,7 @@ class BaseAgent:
 
     def values(self, state: Any, obs: jax.Array, key: jax.Array | None = None) -> jax.Array:
         """The values that the agent acts on, one per action; without a key, at their mean where they are random."""
-        raise NotImplementedError(f"{class_name(self)} has no values")
+        raise NotImplementedError(f"{class_name(self)} does not define values()")
 
     def statistics(self, state: Any) -> dict[str, Any]:
         """Numbers to watch, read between chunks of episodes; ``updates`` is shown in results."""
@@ -156,7 +156,7 @@ class BaseAgent:
     def explain_divergence(self, state: Any) -> str:
         """Why ``is_finite`` became false, in a line."""
         del state
-        return "the agent's state has a NaN"
+        return "the agent's state contains a NaN"
 
 
 @dataclasses.dataclass(frozen=True)

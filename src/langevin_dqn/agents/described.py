@@ -33,8 +33,8 @@ def check_same_agent(source: str, name: str, described: dict[str, Any], built: A
         named = network.get("class", "another one") if isinstance(network, dict) else "another one"
         raise UserError(f"{source} was saved with the network {named}", "pass it with network= or --network")
     raise UserError(
-        f"{source} was saved by another agent, or with other settings or another version of it",
-        f"{name_agent(name)}, and its settings as in training",
+        f"{source} was saved by a different agent, or with different settings or another version of it",
+        f"{name_agent(name)}, with the settings used in training",
     )
 
 

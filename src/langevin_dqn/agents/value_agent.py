@@ -111,8 +111,8 @@ class ValueAgent(BaseAgent):
             absent = self.numbers["epsilon"] is None and name.startswith("epsilon")
             if absent or self.numbers.get(name) is None:
                 raise UserError(
-                    f"{name} cannot be changed: it is not traced, or no part of this agent's program",
-                    "build the agent with another value of it first",
+                    f"{name} cannot be changed: it is not traced, or not used by this agent",
+                    "create the agent with a value that uses it first",
                 )
         known = {name: value for name, value in numbers.items() if not isinstance(value, jax.core.Tracer)}
         known = {name: FIELD_TYPES[name](value) for name, value in known.items() if jnp.ndim(value) == 0}

@@ -62,7 +62,7 @@ def _first_sentence(complaint: str) -> str:
     lines = [line.strip("│ ") for line in complaint.splitlines() if line.startswith("│")]
     lines = [line for line in lines if line and not set(line) <= set("─ ")]
     if not lines:
-        return "the arguments cannot be read"
+        return "cannot parse the arguments"
     text = lines[0]
     if text.endswith(":") and len(lines) > 1:
         text = f"{text} {lines[1]}"

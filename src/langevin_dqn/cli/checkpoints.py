@@ -46,7 +46,9 @@ def remembered(args: Any) -> Any:
             f"cannot read {path}: {error.strerror or error}", "pass the folder that was given to --checkpoint"
         ) from None
     except (ValueError, TypeError, KeyError):
-        raise UserError(f"{path} is damaged", "repeat the first command with --resume in place of --checkpoint") from None
+        raise UserError(
+            f"{path} is damaged", "repeat the first command with --resume in place of --checkpoint"
+        ) from None
     given = {name: getattr(args, name) for name in _REMEMBERED if getattr(args, name) != defaults[name]}
     for name in ("agent", "env", "network"):
         if name not in given and told[name] is not None:
@@ -87,9 +89,7 @@ class Kept:
         if args.resume and not saved:
             raise UserError(f"{self.folder} contains no checkpoint", "pass the folder that was given to --checkpoint")
         if not args.resume and saved:
-            raise UserError(
-                f"{self.folder} already contains a checkpoint", f"resume with --resume {self.folder}"
-            )
+            raise UserError(f"{self.folder} already contains a checkpoint", f"resume with --resume {self.folder}")
         Checkpoints(self.folder).prepare()
         self._write_request(self._seeds)
 

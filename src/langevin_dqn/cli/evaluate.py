@@ -12,19 +12,19 @@ from langevin_dqn.errors import UserError
 
 @dataclass
 class Args:
-    """Play greedy episodes with saved agents, in which nothing is learned."""
+    """Evaluate saved agents: run greedy episodes, without exploration or learning."""
 
     agents: tyro.conf.Positional[tuple[str, ...]]
-    """Files that run --save wrote, or folders of them."""
+    """Files written by run --save, or folders of them."""
     env: str | None = None
     """Environment id; by default the one each agent was trained on. An id that imports code (jax:, dm:, some gym:
     ids) is never taken from a file: name it here."""
     agent: str | None = None
-    """Id of the agent, python:package.module:factory, where it is one of your own."""
+    """Id of a custom agent, python:package.module:factory."""
     network: str | None = None
-    """Id of the network, python:package.module:factory, where it is one of your own."""
+    """Id of a custom network, python:package.module:factory."""
     set: Annotated[tuple[str, ...], tyro.conf.UseAppendAction] = ()
-    """An argument of the agent's factory as field=value, as it was in training."""
+    """Argument of the agent's factory, as field=value; the same as in training. May be repeated."""
     episodes: int = 20
     """Episodes per agent."""
     seed: int = 0

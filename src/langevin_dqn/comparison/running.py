@@ -134,14 +134,14 @@ def _envs(envs: Any) -> list[str]:
     found = list(found) if isinstance(found, Iterable) else [found]
     if not all(isinstance(env, str) for env in found):
         raise UserError(
-            "an environment of a comparison is given by its id",
-            "write its id; one of your own is jax:package.module:factory, or a name for register_env",
+            "environments of a comparison are passed by id",
+            "use its id; custom environments are jax:package.module:factory, or registered with register_env",
         )
     if not found:
         raise UserError("no environments to run", "for example, deep_sea:depth=10 or gym:CartPole-v1")
     for env in found:
         if found.count(env) > 1:
-            raise UserError(f"environment {env!r} is named twice", "leave one of them out")
+            raise UserError(f"environment {env!r} is named twice", "leave out one of them")
     return found
 
 
@@ -168,5 +168,5 @@ def _check_distinct(entries: Iterable[Entry]) -> None:
         if other is not entry:
             raise UserError(
                 f"{other.contender.label} and {entry.contender.label} are the same agent on {entry.job.env}",
-                "leave one of them out",
+                "leave out one of them",
             )

@@ -28,7 +28,10 @@ def posterior_settings(bandit: GaussianBandit, updates_per_step: int = 50) -> di
     counts, so each has half the prior's variance and the loss curves twice as much.
     """
     if not isinstance(bandit, GaussianBandit) or not bandit.reward_noise > 0:
-        raise UserError("no posterior is known here", "use bandit:arms=10 or linear_bandit, with reward_noise above 0")
+        raise UserError(
+            "the posterior is not known in closed form",
+            "use bandit:arms=10 or linear_bandit, with reward_noise above 0",
+        )
     shared = 2 if bandit.features is None else 1
     longest = float(np.square(bandit.design).sum(axis=1).max())
     return {

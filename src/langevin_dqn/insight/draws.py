@@ -133,7 +133,7 @@ def _warnings(rows: list[Row], chains: int) -> tuple[str, ...]:
             f"(at most {worst:.3g}); run longer, or with a longer burn_in"
         )
     if chains == 1:
-        found.append("one chain cannot show that it has converged; use several, started apart")
+        found.append("convergence cannot be assessed from one chain; use several, with different starting points")
     few = [row for row in rows if not row.effective_draws >= LEAST_EFFECTIVE * chains]
     if few:
         least = min(row.effective_draws for row in few)

@@ -162,7 +162,8 @@ def refitted(agent: Any, environment: Environment, key: jax.Array, carry: Carry,
         )
     if cut and int(carry.all_steps) != steps:
         raise UserError(
-            f"the limit of {int(carry.all_steps)} steps cut off an episode, so the run cannot be resumed with another limit",
+            f"the limit of {int(carry.all_steps)} steps cut off an episode, so the run cannot be resumed "
+            "with another limit",
             "train again with more steps, or resume with the same limit",
         )
 

@@ -58,7 +58,7 @@ def differences(reports: Sequence[FigureReport], written: Written) -> list[str]:
     for key in {**found, **written.verdicts}:
         says, is_now = written.verdicts.get(key), found.get(key)
         if says != is_now and not {says, is_now} <= _UNDECIDED:
-            lines.append(f"{': '.join(key)}: the file says {says or 'nothing'!r}, the runs say {is_now or 'nothing'!r}")
+            lines.append(f"{': '.join(key)}: the file has {says or 'nothing'!r}, the runs give {is_now or 'nothing'!r}")
     return lines
 
 
@@ -67,7 +67,7 @@ def _from_json(text: str, path: Path) -> Verdicts:
         claims = [json.loads(line) for line in text.splitlines() if line.strip()]
         return {(claim["figure"], _one_line(claim["claim"])): claim["verdict"] for claim in claims}
     except (ValueError, KeyError, TypeError):
-        raise UserError(f"{path} is not a claim per line", "write it with report --json") from None
+        raise UserError(f"{path} is not a file with one claim per line", "write it with report --json") from None
 
 
 def _from_markdown(text: str) -> Verdicts:

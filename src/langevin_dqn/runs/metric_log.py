@@ -245,7 +245,9 @@ class MetricLog:
     def _give_up(self, name: str, error: OSError) -> None:
         self._writers.pop(name, None)
         warnings.warn(
-            f"cannot write metrics ({name}): {error.strerror or error}; training continues without this log", RuntimeWarning, stacklevel=3
+            f"cannot write metrics ({name}): {error.strerror or error}; training continues without this log",
+            RuntimeWarning,
+            stacklevel=3,
         )
 
     def __enter__(self) -> "MetricLog":

@@ -122,9 +122,7 @@ class Store:
             with tempfile.TemporaryFile(dir=self.folder):
                 pass
         except OSError as error:
-            raise UserError(
-                f"cannot write to {self.folder}: {error.strerror or error}", "use another folder"
-            ) from None
+            raise UserError(f"cannot write to {self.folder}: {error.strerror or error}", "use another folder") from None
 
     def names(self) -> set[str]:
         """The keys of the runs that are there, unread."""

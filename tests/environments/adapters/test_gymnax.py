@@ -244,7 +244,7 @@ def test_wrappers_are_refused():
 
     with pytest.raises(UserError, match="LogWrapper is a wrapper of gymnax") as error:
         as_environment(LogWrapper(gymnax.make("CartPole-v1")[0]))
-    assert "pass the environment inside it" in error.value.hint
+    assert "pass the environment without the wrapper" in error.value.hint
 
 
 @pytest.mark.slow

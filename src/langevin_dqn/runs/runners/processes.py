@@ -143,7 +143,7 @@ def run_in_processes(
                     if waiting:
                         start()
                     if not again:
-                        yield index, Failure(jobs[index], f"attempt {deaths[index]} of {retries + 1} died {value}")
+                        yield index, Failure(jobs[index], f"attempt {deaths[index]} of {retries + 1} ended {value}")
     finally:
         for left in active.values():
             left.process.kill()

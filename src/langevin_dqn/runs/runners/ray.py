@@ -125,7 +125,7 @@ def _cluster(address: str, workers: int | None) -> Iterator[ModuleType]:
         ray.shutdown()
 
 
-_HINT = "start one with ray start --head, name its host:port, or use the address local"
+_HINT = "start one with ray start --head, pass its host:port, or use the address local"
 
 
 def _reach(address: str) -> None:
