@@ -70,12 +70,12 @@ def train(
         record: ``"q"`` leaves maps of the uncertainty of Q in ``Result.record``, for an environment that is
             observed as an index; returns stay the same to the bit.
         progress: called with the result so far, about twice a second.
-        checkpoint: a folder to save the run in. Ctrl-C and SIGTERM then save before they stop it.
-        checkpoint_every: seconds between two checkpoints; longer if writing takes long.
-        resume: the folder of a run that was stopped, to go on from, with the same arguments. The result is that of a
-            run that was not stopped, to the bit. More ``episodes`` or ``steps`` than at first may be asked for.
+        checkpoint: folder for checkpoints. Ctrl-C and SIGTERM then save the run before they stop it.
+        checkpoint_every: seconds between checkpoints; longer if writing them takes long.
+        resume: folder of a run to resume, with the same arguments. The result is equal to that of an uninterrupted run,
+            to the bit. ``episodes`` or ``steps`` may be larger than before.
         on_metrics: called with a dict of numbers to watch: return, loss, TD error and others; see
-            ``docs/resume_and_metrics.md``. Returns stay the same to the bit.
+            ``docs/guide/resume_and_metrics.md``. Returns stay the same to the bit.
         metrics_every: ``on_metrics`` is called at the first end of an episode after every so many environment steps,
             and at the end.
         **changes: fields of ``AgentConfig`` to change, or arguments of the factory.

@@ -63,7 +63,7 @@ def test_no_version(described):
     "described", [{"version": "1", "net": object()}, {"version": "1", "x": float("nan")}], ids=["object", "nan"]
 )
 def test_a_description_that_is_not_json(described):
-    assert "describe() is not JSON" in refused(variant(describe=lambda self: described))[0]
+    assert "describe() returns a value that is not JSON" in refused(variant(describe=lambda self: described))[0]
 
 
 CHANGED = {

@@ -11,9 +11,9 @@ from langevin_dqn.errors import UserError
 
 @dataclass
 class Args:
-    """Measure the speed of updates on one core, and compare with other installed implementations.
+    """Measure the speed of updates on one core, next to other implementations.
 
-    pip install 'langevin-dqn[bench]' torch==2.13.0 installs them.
+    pip install 'langevin-dqn[bench]' torch==2.13.0 installs the others.
     """
 
     environments: bool = False

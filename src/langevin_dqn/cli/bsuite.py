@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 @dataclass
 class Args:
-    """Run agents on bsuite's experiments, score them as bsuite does, and draw radar and bar charts.
+    """Run agents on bsuite, score them as bsuite does, and draw the scores.
 
     Finished runs are stored; repeat the command to continue an interrupted one.
     """

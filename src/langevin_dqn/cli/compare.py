@@ -23,10 +23,11 @@ _AXES = ("episodes", "steps")
 
 @dataclass
 class Args:
-    """Run agents on environments over several seeds, and print a table of scores with confidence intervals.
+    """Compare agents on environments over seeds: a table of scores with intervals.
 
-    Finished runs are stored; repeat the command to continue an interrupted one. In lists, a comma separates two
-    entries unless setting=value or a number follows it.
+    Finished runs are stored; repeat the command to continue an interrupted one.
+
+    A comma separates two entries, unless a number or setting=value follows it.
     """
 
     agents: Annotated[tuple[str, ...], tyro.conf.UseAppendAction] = ()

@@ -17,8 +17,8 @@ class Args:
     agents: tyro.conf.Positional[tuple[str, ...]]
     """Files written by run --save, or folders of them."""
     env: str | None = None
-    """Environment id; by default the one each agent was trained on. An id that imports code (jax:, dm:, some gym:
-    ids) is never taken from a file: name it here."""
+    """Environment id. Default: the one on which each agent was trained. An id that imports code (jax:, dm:, some gym:
+    ids) is never taken from a file: pass it here."""
     agent: str | None = None
     """Id of a custom agent, python:package.module:factory."""
     network: str | None = None

@@ -19,9 +19,9 @@ if TYPE_CHECKING:
 
 @dataclass
 class Args:
-    """Test the claims about the figures with the runs in a store, and draw the figures.
+    """Test the claims about figures with the runs in a store, and draw the figures.
 
-    Without --out, --markdown, --figures or --json, the report is written to report.html in the store.
+    By default, the report is written to report.html in the store.
     """
 
     store: str
@@ -30,7 +30,8 @@ class Args:
     """Figure to report: fig2, fig7, ..., all, or a custom one, python:package.module:figure. May be repeated. Default:
     every figure of the paper."""
     scale: str | None = None
-    """quick, standard or paper. Default: for each figure, the largest scale of which half of the runs are stored."""
+    """Size of the experiments: quick, standard or paper. Default: for each figure, the largest of which half of the
+    runs are stored."""
     out: str | None = None
     """Write the report to this .html file."""
     markdown: str | None = None

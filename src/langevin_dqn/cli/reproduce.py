@@ -14,16 +14,17 @@ if TYPE_CHECKING:
 
 @dataclass
 class Args:
-    """Run the experiments of the paper's figures, draw the figures, and test the paper's claims about them.
+    """Run the experiments of the paper's figures, and test the claims about them.
 
     Finished runs are stored; repeat the command to continue an interrupted one.
     """
 
     figures: tyro.conf.Positional[tuple[str, ...]]
-    """fig2, fig7 and so on, or all; deeper for those about the recommended presets; python:package.module:figure for
-    one of your own."""
+    """Figures: fig2, fig7, ..., or all; deeper for those about the recommended presets; or a custom one,
+    python:package.module:figure."""
     scale: str = "quick"
-    """quick (at most half an hour on two cores for all), standard (about eight hours) or paper (the full protocol)."""
+    """Size of the experiments: quick (all figures take at most half an hour on two cores), standard (about eight hours)
+    or paper (the full protocol)."""
     store: str = "out/paper"
     """Folder of stored runs; the figures and the report are written there too."""
     workers: int | None = None

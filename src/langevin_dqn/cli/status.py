@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 @dataclass
 class Args:
-    """Show the runs in a store, by figure of the paper and by agent, and the progress of a running sweep."""
+    """Show the runs in a store, by figure and by agent, and the progress of a sweep."""
 
     store: str = "out/paper"
     """Folder of stored runs."""

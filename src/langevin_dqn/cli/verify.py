@@ -15,10 +15,11 @@ if TYPE_CHECKING:
 
 @dataclass
 class Args:
-    """Check a store of runs.
+    """Check a store of runs: every file must be intact and match its key.
 
-    Every file must be intact and match its key. With --rerun, runs are repeated and must give the same returns. With
-    --verdicts, the verdicts in a file must follow from the stored runs.
+    With --rerun, repeated runs must give the same returns.
+
+    With --verdicts, the verdicts in a file must follow from the stored runs.
     """
 
     store: str
