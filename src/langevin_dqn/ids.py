@@ -1,6 +1,6 @@
 """Ids that name somebody's Python code, and when such an id may be followed.
 
-``package.module:factory`` names an object to import. Agents of one's own are
+``package.module:factory`` names an object to import. Custom agents are
 ``python:package.module:factory``, environments ``jax:package.module:factory`` and
 ``dm:package.module:factory``; ``gym:package:Name-v0`` makes Gymnasium import ``package``.
 

@@ -51,7 +51,7 @@ class SavedAgent:
         env: id of the environment it was trained on.
         seed: the run's seed.
         episodes: how many it was trained for.
-        config: its configuration, or what an agent of the user's own says of itself.
+        config: its configuration, or the output of ``describe()`` for a custom agent.
         space: what it observes.
         num_actions: how many actions it chooses from.
     """

@@ -19,11 +19,11 @@ _SHOW_CURSOR = b"\x1b[?25h"
 
 
 class Stopped(KeyboardInterrupt):
-    """Runs have stopped because a signal asked for it.
+    """Runs have been stopped by a signal.
 
     Args:
         number: the signal's.
-        saved: the folders of the checkpoints to go on from.
+        saved: the folders of the checkpoints to resume from.
         failed: why a run could not be saved, where that was tried.
     """
 
@@ -67,7 +67,7 @@ def requested() -> int | None:
 
 
 def withdraw() -> None:
-    """Let runs go on."""
+    """Withdraw the request to stop."""
     global _request
     _request = None
 

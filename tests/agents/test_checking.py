@@ -105,5 +105,5 @@ def test_what_is_nothing_like_an_agent(agent):
 
 
 def test_changes_and_networks_are_for_configurations():
-    assert "an agent takes no changes: bonus" in refused(SixMethods(), bonus=2.0)[0]
+    assert "settings cannot be changed for an agent object: bonus" in refused(SixMethods(), bonus=2.0)[0]
     assert "network=" in refused(SixMethods(), network=langevin_dqn.networks.MLP())[0]

@@ -25,7 +25,7 @@ def test_a_table_and_a_picture(tmp_path, langevin_dqn_command):
     words = " ".join(out.split())
     assert "all 2, normalised" in words
     assert "lock:digits=2 RandomWalk" in words
-    assert "95%, percentile bootstrap over seeds, stratified by environment, 10,000 resamples; none below 3" in words
+    assert "95%, percentile bootstrap over seeds, stratified by environment, 10,000 resamples; no interval" in words
     assert "0 and 1 are the lowest and the highest score of any run in this table" in words
     assert "12 runs, 0 of them in" in err
     assert "[12/12]" in err

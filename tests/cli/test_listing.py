@@ -87,5 +87,5 @@ def test_no_backticks_in_help(command):
 
 
 def test_help_names_every_exit_code():
-    for words in ("0 done", "1 a run or a check failed", "2 bad usage", "130 "):
+    for words in ("0 success", "1 a run or a check failed", "2 bad usage", "130 "):
         assert words in usage()

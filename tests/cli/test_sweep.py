@@ -229,7 +229,7 @@ def test_status_of_a_sweep_that_was_killed(tmp_path, small_figure, capsys):
         killed = progress_file.Progress(**{**vars(now), **gone})
         progress_file.write(tmp_path, killed)
         status.main(status.Args(str(tmp_path)))
-        assert "was cut off after 1.7 min: 1 runs done" in capsys.readouterr().out
+        assert "was interrupted after 1.7 min: 1 runs done" in capsys.readouterr().out
 
 
 def test_status_without_a_sweep(tmp_path, small_figure, capsys):

@@ -40,7 +40,7 @@ def real_store(tmp_path_factory):
 
 def test_runs_come_out_the_same(verify, real_store):
     code, out, err = verify("--store", real_store.folder, "--rerun", 5)
-    assert (code, out) == (0, f"{real_store.folder}: nothing is wrong\n")
+    assert (code, out) == (0, f"{real_store.folder}: all checks passed\n")
     assert "3 files read, 3 match their keys" in err
     assert sum(line.startswith("the same: ") for line in err.splitlines()) == 3
 
@@ -117,8 +117,8 @@ def test_a_verdict_that_drifted(verify, langevin_dqn_command, made_up_store, tmp
     ("text", "name", "message"),
     [
         (None, "none.json", "cannot read"),
-        ("no claims", "bad.json", "not a claim per line"),
-        ('{"figure": "fig2"}', "bad.json", "not a claim per line"),
+        ("no claims", "bad.json", "not a file with one claim per line"),
+        ('{"figure": "fig2"}', "bad.json", "not a file with one claim per line"),
         ("", "empty.json", "no verdicts"),
         ("# No table", "page.md", "no verdicts"),
     ],

@@ -84,7 +84,7 @@ def test_values_are_shown_as_they_are_read():
         ("dqn", {"grid": {"epsilon": ["x"]}}, "epsilon=x cannot be read"),
         ("dqn", {"grid": {"epsilon": [0.1, "0.1"]}}, "agent 'dqn:epsilon=0.1' is named twice"),
         ("dqn", {"grid": {"boot_dqn:epsilon": [0.1]}}, "unknown agent of the grid 'boot_dqn'"),
-        ("dqn:epsilon=0.3", {"grid": {"epsilon": [0.1]}}, "dqn:epsilon=0.3 sets epsilon, and so does the grid"),
+        ("dqn:epsilon=0.3", {"grid": {"epsilon": [0.1]}}, "epsilon is set by both dqn:epsilon=0.3 and the grid"),
         (WALK, {"grid": {"epsilon": [0.1]}}, "no agent of this comparison has a setting 'epsilon'"),
         ("dqn", {"common": {"foo": "1"}}, "unknown field 'foo'"),
         ("dqn", {"variant": "papers"}, "unknown preset 'papers'"),
@@ -92,7 +92,7 @@ def test_values_are_shown_as_they_are_read():
         ([], {}, "no agents to compare"),
         ("", {}, "no agents to compare"),
         (AgentConfig(), {}, "cannot be read"),
-        ([3], {}, "cannot be given as int"),
+        ([3], {}, "an object of type int cannot be an agent"),
         ("python:no_such_module:X", {"grid": {"a": [1]}}, "cannot import 'no_such_module'"),
     ],
 )

@@ -70,7 +70,7 @@ def test_environments(env, refused):
 
 def test_a_network_for_an_agent_that_has_its_own(refused):
     options = ("--agent", "python:random_walk:RandomWalk", "--network", "python:layer_norm:LayerNormMLP")
-    assert "network= is for presets and configurations" in refused("run", *options, *SEA)
+    assert "network= cannot be used with a custom agent" in refused("run", *options, *SEA)
 
 
 def test_rlsvi_where_states_are_pictures(refused):

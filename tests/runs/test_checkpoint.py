@@ -72,7 +72,7 @@ def test_it_goes_on(folder):
     [
         ({"seed": 4}, "belongs to a run with seed=3, not 4", "resume with seed=3"),
         ({"env": "probe_value"}, "belongs to a run with env=probe_action, not probe_value", "env=probe_action"),
-        ({"learning_rate": 0.5}, "saved by another agent, or with other settings", "settings as in training"),
+        ({"learning_rate": 0.5}, "saved by a different agent, or with different settings", "settings used in training"),
         ({"hidden": (6,)}, "saved with the network", "network= or --network"),
         ({"network": Linear()}, "saved with the network", "network= or --network"),
         ({"agent": SixMethods()}, "saved by a different agent", "pass it with agent="),

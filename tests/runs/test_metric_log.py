@@ -129,7 +129,7 @@ def from_wandb(file):
 def test_writers_that_cannot_be_used(monkeypatch):
     with pytest.raises(UserError, match="unknown metrics format 'tensorbord'\nhint: did you mean 'tensorboard'"):
         check_writers(["csv", "tensorbord"])
-    with pytest.raises(UserError, match="no writer"):
+    with pytest.raises(UserError, match="no format is given"):
         check_writers([])
     monkeypatch.setattr(extras, "find_spec", lambda name: None)
     check_writers(["csv", "json"])

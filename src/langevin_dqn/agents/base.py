@@ -135,8 +135,8 @@ class BaseAgent:
     def with_capacity(self, state: Any, capacity: int | None) -> Any:
         """The state as it would be in a run of at most ``capacity`` steps, or an unknown number.
 
-        A run that goes on for longer than it was planned needs it, if the shapes of the state depend on the number
-        that ``init`` was given.
+        A run that is resumed with a larger limit needs it, if the shapes of the state depend on the capacity that
+        ``init`` was given.
         """
         del state, capacity
         raise UserError(

@@ -1,4 +1,4 @@
-"""Whether an agent is the one that a file was written by, from what each says of itself."""
+"""Whether an agent is the one that wrote a file, by comparing their descriptions."""
 
 import json
 from dataclasses import asdict

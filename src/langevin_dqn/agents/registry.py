@@ -25,7 +25,7 @@ class ResolvedAgent(NamedTuple):
         agent: the agent, with all optional methods.
         name: the preset's name, registered name or id; the class of an agent object; ``custom`` for a configuration.
         preset: the variant, or ``custom``.
-        config: its configuration, or what an agent of the user's own says of itself.
+        config: its configuration, or the output of ``describe()`` for a custom agent.
     """
 
     agent: Any
@@ -75,7 +75,7 @@ def resolve_agent(
     changes: dict[str, Any] | None = None,
     env: str | None = None,
 ) -> ResolvedAgent:
-    """The agent that ``train`` was asked for, checked against the environment.
+    """The agent that was passed to ``train``, checked against the environment.
 
     Args:
         agent: a preset's name, a registered name, an id, a configuration, or an agent.
@@ -110,7 +110,7 @@ def resolve_agent(
         built = make_agent(resolve_config(agent, environment), network, space)
         return ResolvedAgent(built, name, reading, agent)
     if network is not None:
-        raise UserError("network= cannot be used with an agent object", "pass the network to the agent itself")
+        raise UserError("network= cannot be used with a custom agent", "pass the network to the agent itself")
     check_agent(agent)
     if isinstance(agent, ValueAgent):
         check_network(agent.network, space, environment.num_actions)

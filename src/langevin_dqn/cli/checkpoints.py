@@ -122,7 +122,7 @@ class Kept:
         )
 
     def explain(self, stopped: Stopped, ended: Sequence[int]) -> int:
-        """Say what is saved and how to go on; the exit code."""
+        """Print what is saved and how to continue; returns the exit code."""
         left = [seed for seed in self._seeds if self._asked or seed not in ended]
         for reason in stopped.failed:
             say(f"a seed could not be saved: {reason}")

@@ -1,6 +1,6 @@
 """``langevin-dqn COMMAND``: dispatch, and errors as one line and one hint.
 
-Exit codes: 0 done, 1 a run or a check failed, 2 bad usage or bad input, 130 stopped by Ctrl-C, 143 by SIGTERM.
+Exit codes: 0 success, 1 a run or a check failed, 2 bad usage or bad input, 130 stopped by Ctrl-C, 143 by SIGTERM.
 """
 
 import contextlib

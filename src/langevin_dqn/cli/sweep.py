@@ -46,7 +46,7 @@ def run_missing(
 ) -> list[Failure]:
     """Run ``missing`` and store each result as it comes; what failed is returned. ``stream`` is stderr by default.
 
-    Runs are saved in the store when a signal stops them, and every ten minutes; the next time they go on from there.
+    Runs are saved in the store when a signal stops them, and every ten minutes; repeating the command resumes them.
     """
     failures = []
     stream = stream or sys.stderr

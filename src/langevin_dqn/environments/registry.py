@@ -109,7 +109,10 @@ def as_environment(env: Any) -> Environment | HostEnvironment:
     elif xminigrid.is_xminigrid(env):
         env = xminigrid.XMiniGridEnvironment(env, *params)
     elif params:
-        raise UserError(f"{name} and {type(params[0]).__name__} are not an environment and its parameters", _CALLED)
+        raise UserError(
+            f"{name} and {type(params[0]).__name__} are not an environment and its parameters",
+            "pass the pair that gymnax.make or xminigrid.make returns, or an environment alone",
+        )
     check_environment(env, name)
     return env
 

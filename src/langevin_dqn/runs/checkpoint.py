@@ -1,6 +1,6 @@
-"""A run saved while it goes on: a folder with its last two checkpoints.
+"""Checkpoints of a run in progress: a folder with the last two.
 
-A checkpoint is a file of arrays (``langevin_dqn.array_files``): all that a training loop needs to go on, by name,
+A checkpoint is a file of arrays (``langevin_dqn.array_files``): all that a training loop needs to resume, by name,
 and a line of JSON about the run. It is written under another name and renamed. Its name has the number of environment
 steps done. The arrays are flat, without the zeros at their ends; their shapes are in the line of JSON. Nothing in them
 is compressed.
@@ -35,7 +35,7 @@ _ABANDONED = 3600
 
 
 class CheckpointError(UserError):
-    """A checkpoint that a run cannot go on from."""
+    """A checkpoint from which a run cannot be resumed."""
 
 
 @dataclass(frozen=True)
@@ -44,8 +44,8 @@ class Checkpoints:
 
     Attributes:
         folder: the folder, of this run alone.
-        every: seconds between two checkpoints; None to save only when the run is stopped.
-        at_end: save when the run has ended, too, so that it can go on for longer.
+        every: seconds between checkpoints; None to save only when the run is stopped.
+        at_end: also save at the end of the run, so that it can be extended.
     """
 
     folder: Path

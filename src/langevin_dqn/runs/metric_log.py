@@ -36,7 +36,7 @@ class CsvWriter:
 
     Args:
         folder: where.
-        steps: keep the rows up to so many steps, and go on after them; None to begin anew.
+        steps: for a resumed run: keep the rows up to this step; None to start a new log.
         about: what defines the run; not used here.
     """
 
@@ -132,8 +132,8 @@ class TensorboardWriter:
 class WandbWriter:
     """A run of Weights & Biases, by environment steps. Its arguments are those of ``CsvWriter``.
 
-    Nothing is sent unless the environment variable ``WANDB_MODE`` says ``online``: by default the run is a folder that
-    ``wandb sync`` uploads. A run that goes on after a stop is another run of the same group.
+    Nothing is sent unless the environment variable ``WANDB_MODE`` is ``online``: by default the run is a folder that
+    ``wandb sync`` uploads. A resumed run is a new run of the same group.
     """
 
     FILES = "wandb"
@@ -196,15 +196,15 @@ def check_folder(folder: Path, names: Sequence[str], overwrite: bool) -> None:
 
 
 class MetricLog:
-    """Rows of metrics, each given to all writers; a context manager whose ``write`` is for ``train(on_metrics=…)``.
+    """Writes rows of metrics to files; a context manager whose ``write`` is passed to ``train(on_metrics=…)``.
 
-    A writer that fails, for instance because the disk is full, draws a warning and gets no more rows: a log must not
-    cost a run.
+    If a writer fails, for example because the disk is full, a warning is issued and it gets no more rows; training
+    continues.
 
     Args:
-        folder: where the files are, of this run alone.
-        writers: names of ``csv``, ``json``, ``tensorboard`` and ``wandb``.
-        steps: for a run that goes on: rows up to so many steps are kept. None begins anew.
+        folder: folder of the files; one per run.
+        writers: formats, among ``csv``, ``json``, ``tensorboard`` and ``wandb``.
+        steps: for a resumed run: keep the rows up to this step. None starts a new log.
         about: what defines the run, for writers that can show it.
 
     Examples:

@@ -79,7 +79,7 @@ def run_in_processes(
 ) -> Iterator[tuple[int, Result | Failure]]:
     """Run ``jobs`` in worker processes and yield ``(index, result)`` as each one ends.
 
-    A job that raises, or whose workers keep dying, yields a ``Failure``; the others go on.
+    A job that raises, or whose workers keep dying, yields a ``Failure``; the others continue.
     A mistake of the user (``UserError``) is raised. When the caller stops listening, is
     interrupted or dies, the workers end at once. Where signals are caught (``langevin_dqn.stopping``), all runs
     save and stop first, and ``Stopped`` is raised.

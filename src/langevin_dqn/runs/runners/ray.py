@@ -39,7 +39,7 @@ def run_on_ray(
     """Run ``jobs`` as Ray tasks and yield ``(index, result)`` as each one ends.
 
     Every node needs this package. A job that raises, or whose nodes keep dying, yields a
-    ``Failure``; the others go on. A mistake of the user (``UserError``) is raised. Nodes have
+    ``Failure``; the others continue. A mistake of the user (``UserError``) is raised. Nodes have
     no disk in common, so a run here leaves nothing but its result: no checkpoint, no log. A
     program that has called ``ray.init`` itself keeps its cluster.
 
