@@ -74,7 +74,7 @@ def test_run_is_saved_and_goes_on(command, interrupted):
     assert f"error: saved/run.json names {OWN!r}, which would import code" in err
     assert f"hint: if you trust it, pass it explicitly: --agent {OWN}" in err
 
-    words = hint.split()[3:-2]
+    words = hint.split()[5:]
     code, out, err = command("run", *words, "--agent", OWN)
     assert code == 0, err
     assert returns(out) == alone

@@ -86,7 +86,7 @@ def sweep(
         grid: by setting, values to cross with everything else, ``{"noise_variance": [1e-5, 1e-4]}``. A setting
             crosses every agent that has it; ``"langevin_dqn:noise_variance"`` crosses that agent only.
         store: a folder that keeps every run; without one, runs are kept in memory only.
-        runner: ``threads`` or ``processes``; see ``docs/where_it_runs.md``.
+        runner: ``threads`` or ``processes``; see ``docs/guide/parallel.md``.
         ray: the address of a Ray cluster to run on instead: ``local``, ``auto`` or ``host:port``.
         workers: runs at a time; the number of cores by default.
         progress: called after each run with the number done, the number to do and what the run gave.

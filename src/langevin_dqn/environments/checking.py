@@ -27,7 +27,7 @@ _FIVE = "return state, obs, reward, terminated, truncated"
 
 
 def check_environment(environment: Any, name: str) -> None:
-    """Raise a ``UserError`` that says what is wrong with an environment, if anything is.
+    """Raise a ``UserError`` that describes what is wrong with an environment, if anything is.
 
     Args:
         environment: the environment; of one on the host, only the members are checked.

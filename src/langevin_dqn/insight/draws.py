@@ -38,13 +38,13 @@ class Draws:
         return np.cov(draws.reshape(-1, draws.shape[-1]), rowvar=False, ddof=0).reshape(draws.shape[-1], -1)
 
     def effective_sample_size(self) -> Any:
-        """How many independent draws are worth as much for each parameter's mean (ArviZ's bulk ESS), as a tree."""
+        """Effective sample size of each parameter's mean (ArviZ's bulk ESS), as a tree."""
         return self._diagnose(_arviz().ess)
 
     def r_hat(self) -> Any:
         """How far apart chains are, as a tree: 1 where they agree, above 1.01 where they must run longer.
 
-        It sees only what the chains have seen, so start them apart: pass a function as ``params``.
+        It needs chains with different starting points: pass a function as ``params``.
         """
         return self._diagnose(_arviz().rhat)
 

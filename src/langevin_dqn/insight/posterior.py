@@ -85,10 +85,10 @@ def sample_posterior(
         chains: chains, side by side.
         optimizer: called with ``learning_rate`` and ``noise_variance``. ``langevin_adam`` runs
             too, but leaves out a term that its preconditioner calls for: what it samples is
-            near the posterior, and not the posterior.
+            close to the posterior, but not equal to it.
 
     Returns:
-        The draws, with ArviZ's effective sample size and R-hat at hand.
+        The draws, with methods for ArviZ's effective sample size and R-hat.
 
     Examples:
         >>> import jax, jax.numpy as jnp, langevin_dqn

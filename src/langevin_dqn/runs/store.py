@@ -104,7 +104,8 @@ def hash_of(identity: Mapping[str, Any]) -> str:
 class Store:
     """A folder of runs.
 
-    ``damaged`` lists the files that could not be read and were set aside since the store was opened.
+    ``damaged`` lists the files that could not be read since the store was opened; they are moved to a folder of that
+    name.
     """
 
     def __init__(self, folder: str | Path):

@@ -39,7 +39,7 @@ class DmEnvironment:
     truncated. Discounts in between are not used: the agent's own discount counts.
 
     dm_env has no seeds, so a factory that takes ``seed`` is called again when a seed is given,
-    unless the settings fix one. Other environments have whatever randomness they have.
+    unless the settings fix one. The randomness of other environments is not controlled.
 
     Args:
         factory: gives the environment.

@@ -80,7 +80,7 @@ def run_in_processes(
     """Run ``jobs`` in worker processes and yield ``(index, result)`` as each one ends.
 
     A job that raises, or whose workers keep dying, yields a ``Failure``; the others continue.
-    A mistake of the user (``UserError``) is raised. When the caller stops listening, is
+    A mistake of the user (``UserError``) is raised. When the caller stops iterating, is
     interrupted or dies, the workers end at once. Where signals are caught (``langevin_dqn.stopping``), all runs
     save and stop first, and ``Stopped`` is raised.
 
@@ -92,7 +92,7 @@ def run_in_processes(
         workers: processes at a time; the number of cores by default.
         progress: called about once a second with a job's index and its result so far, without
             ``lengths`` and ``measures``.
-        retries: how often a job is begun again after its worker died.
+        retries: how often a job is restarted after its worker died.
     """
     waiting = deque(range(len(jobs)))
     deaths: Counter[int] = Counter()

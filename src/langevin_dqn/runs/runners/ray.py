@@ -49,7 +49,7 @@ def run_on_ray(
         progress: called with a job's index and its result when it has ended.
         address: ``local`` starts Ray on this machine; ``auto`` finds the one that runs here;
             ``host:port`` is a cluster's.
-        retries: how often a job is begun again after its process or node died.
+        retries: how often a job is restarted after its process or node died.
     """
     with _cluster(address, workers) as ray:
         task = ray.remote(num_cpus=1, max_retries=retries, runtime_env={"env_vars": _environment()})(worker.task)
