@@ -39,7 +39,8 @@ class DocWithFields:
     """
 
     def __init__(self, text: str | None):
-        self._text = inspect.cleandoc(text or "")
+        paragraphs = inspect.cleandoc(text or "").split("\n\n")
+        self._text = "\n\n".join(textwrap.fill(paragraph, _WIDTH) for paragraph in paragraphs)
 
     def __get__(self, instance: Any, owner: type) -> str:
         lines = [self._text, "", "Attributes:"]
