@@ -75,6 +75,10 @@ def test_run_is_saved_and_goes_on(command, interrupted):
     assert f"hint: if you trust it, pass it explicitly: --agent {OWN}" in err
 
     words = hint.split()[5:]
+    asked = Path("saved/run.json").read_bytes()
+    for more in (["--set", "bonus=0.25"], ["--episodes", 1]):
+        assert command("run", *words, "--agent", OWN, *more)[0] == 2
+        assert Path("saved/run.json").read_bytes() == asked
     code, out, err = command("run", *words, "--agent", OWN)
     assert code == 0, err
     assert returns(out) == alone

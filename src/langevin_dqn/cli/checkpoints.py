@@ -91,7 +91,13 @@ class Kept:
         if not args.resume and saved:
             raise UserError(f"{self.folder} already contains a checkpoint", f"resume with --resume {self.folder}")
         Checkpoints(self.folder).prepare()
-        self._write_request(self._seeds)
+        if not args.resume:
+            self._write_request(self._seeds)
+
+    def remember(self) -> None:
+        """Store what ``--resume`` asked for, once no run has refused it."""
+        if self._args.resume:
+            self._write_request(self._seeds)
 
     def _check_log(self) -> None:
         if self._args.log is None:

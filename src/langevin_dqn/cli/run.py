@@ -247,6 +247,7 @@ def main(args: Args) -> int:
                 if isinstance(results[printed], Result):
                     print(json.dumps(results[printed].to_dict(returns=args.returns)), flush=True)
                 printed += 1
+    kept.remember()
     late = [results[i] for i in sorted(results) if i >= printed]  # had ended when the command was stopped
     for result in late if args.json else []:
         if isinstance(result, Result):
