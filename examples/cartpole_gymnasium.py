@@ -39,7 +39,7 @@ class Args:
     seeds: int = 5
     """Seeds per agent."""
     steps: int = 100_000
-    """Environment steps per seed, at most."""
+    """Maximum number of environment steps per seed."""
     goal: float = 400.0
     """Mean return over 20 evaluation episodes at which a seed stops."""
 

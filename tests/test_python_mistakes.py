@@ -47,7 +47,7 @@ def test_every_synonym_leads_to_a_field():
 
 
 def test_a_preset_is_for_an_agent_by_name():
-    with pytest.raises(UserError, match="preset=paper does not apply to an agent that is given as AgentConfig"):
+    with pytest.raises(UserError, match="preset=paper does not apply to an agent of type AgentConfig"):
         train(AgentConfig(), "probe_action", preset="paper", episodes=1)
     with pytest.raises(UserError, match=r"does not apply to python:examples.random_walk:RandomWalk"):
         train("python:examples.random_walk:RandomWalk", "deep_sea:depth=4", preset="paper", episodes=1)

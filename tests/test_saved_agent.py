@@ -124,7 +124,7 @@ def test_an_environment_of_ones_own(tmp_path):
     with pytest.raises(UserError, match="unknown environment"):
         load_agent(file)
     assert load_agent(file, env).env == "DeepSea"
-    with pytest.raises(UserError, match="does not fit this version or this environment"):
+    with pytest.raises(UserError, match="does not match this version or this environment"):
         load_agent(file, make_env("deep_sea:depth=5"))
 
 
@@ -171,12 +171,12 @@ def test_a_file_that_says_nonsense_of_itself(file, about):
 def test_another_agent_or_network_than_the_one_that_was_saved(file, tmp_path):
     with pytest.raises(UserError, match=r"saved with the network .*MLP"):
         load_agent(file, network=Linear())
-    with pytest.raises(UserError, match="saved by another agent"):
+    with pytest.raises(UserError, match="saved by a different agent"):
         load_agent(file, agent=SixMethods())
     own = save_agent(train(SixMethods(0.5), "probe_action", episodes=2, keep_agent=True), tmp_path / "own.npz")
-    with pytest.raises(UserError, match="an agent of one's own"):
+    with pytest.raises(UserError, match="custom agent"):
         load_agent(own)
-    with pytest.raises(UserError, match="saved by another agent, or with other settings or another version of it"):
+    with pytest.raises(UserError, match="saved by a different agent, or with different settings"):
         load_agent(own, agent=SixMethods(0.25))
     linear = save_agent(
         train("dqn", "probe_action", preset="paper", network=Linear(), episodes=2, keep_agent=True),
@@ -188,7 +188,7 @@ def test_another_agent_or_network_than_the_one_that_was_saved(file, tmp_path):
 
 def test_what_cannot_be_saved(tmp_path, file):
     result = train("dqn", "probe_action", preset="paper", episodes=2, **SMALL)
-    with pytest.raises(UserError, match="kept no agent"):
+    with pytest.raises(UserError, match="has no trained agent"):
         save_agent(result, tmp_path / "agent.npz")
     kept = train("dqn", "probe_action", preset="paper", episodes=2, keep_agent=True, **SMALL)
     with pytest.raises(UserError, match=r"does not end in \.npz"):
@@ -271,7 +271,7 @@ def test_an_environment_that_the_user_names_is_made(file, evil):
 def test_an_agent_in_a_file_is_not_imported_unless_it_is_named(tmp_path, evil):
     file = save_agent(train(SixMethods(0.5), "probe_action", episodes=2, keep_agent=True), tmp_path / "own.npz")
     rewritten(file, agent="python:evil_module:agent")
-    with pytest.raises(UserError, match=r"hint: name it with agent= or --agent python:evil_module:agent"):
+    with pytest.raises(UserError, match=r"hint: pass it with agent= or --agent python:evil_module:agent"):
         load_agent(file)
     assert not evil.exists()
     assert load_agent(file, agent="python:evil_module:agent").agent == "python:evil_module:agent"

@@ -149,7 +149,7 @@ def test_mistakes(env, options, message):
 def test_a_live_environment_serves_one_seed():
     gymnasium = pytest.importorskip("gymnasium")
     live = gymnasium.make("CartPole-v1")
-    with pytest.raises(UserError, match="several seeds cannot share a live environment"):
+    with pytest.raises(UserError, match="several seeds cannot share one environment object"):
         train_seeds("dqn", live, [0, 1], steps=5)
     live.close()
 

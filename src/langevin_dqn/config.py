@@ -99,89 +99,90 @@ class AgentConfig:
     """
 
     members: int = _setting(1, 1, 1000)
-    """Models in the ensemble; one is drawn per episode to act (Algorithm 3)."""
+    """Number of models in the ensemble; one is drawn per episode to act (Algorithm 3)."""
     hidden: tuple[int, ...] = (50, 50)
-    """Units of each hidden layer; none (``hidden=``) makes the values linear in the observation."""
+    """Units of each hidden layer; without any (``hidden=``), the values are linear in the observation."""
     negative_slope: float = _setting(0.0, 0, 1)
     """Slope of the activation below zero: 0 is ReLU, 0.1 the paper's LeakyReLU."""
     learning_rate: float = _setting(1e-3, 0, traced=True)
-    """α of Algorithm 4."""
+    """Learning rate, α of Algorithm 4."""
     noise_variance: float = _setting(0.0, 0, traced=True, absent=0)
     """σ_w², the variance of the Langevin noise; 0 gives Adam."""
     noise_per_depth: bool = _setting(False)
     """Multiply σ_w² by the environment's depth, as for Figure 2 of the paper."""
     adam_b1: float = _setting(0.9, 0, below=1, traced=True)
-    """Decay of the first moment."""
+    """Decay rate of the first moment, β₁ of Adam."""
     adam_b2: float = _setting(0.999, 0, below=1, traced=True)
-    """Decay of the second moment."""
+    """Decay rate of the second moment, β₂ of Adam."""
     adam_eps: float = _setting(1e-6, 0, traced=True)
     """ε of Algorithm 4; it sets how far weights without gradient fluctuate."""
     bias_correction: bool = _setting(False, stored_as="debiased_drift")
     """Drift from bias-corrected moments (the authors' code) instead of Algorithm 4's raw ones."""
     regularizer: float = _setting(0.0, 0, traced=True, absent=0)
-    """λ of the penalty ψ."""
+    """Weight λ of the regularizer ψ."""
     regularizer_form: str = _choice("sum", "sum", "mean")
     """``sum``: σ_w²λ/|D|·Σθ² (the paper). ``mean``: λ/|D|·Σ over tensors of mean θ² (the authors' code)."""
     loss_scale: float = _setting(1.0, 0, traced=True)
-    """Factor of the mean squared TD error; 0.5 is the ½ of the paper's text."""
+    """Factor of the mean squared TD error; 0.5 gives the ½ of the paper's text."""
     mean_over_members: bool = _setting(False)
     """Also divide the loss by the number of members, as the authors' code does."""
     discount: float = _setting(1.0, 0, 1, traced=True)
-    """γ."""
+    """Discount factor γ."""
     value_scale: float = _setting(1.0, 1e-15, 1e15, traced=True, absent=1)
-    """The agent learns on rewards divided by this, so that noise and prior are in its units."""
+    """Rewards are divided by this before learning, so that noise and prior are relative to it."""
     value_scaling: str = _choice("fixed", "fixed", "grow", "warmup")
-    """``fixed``: ``value_scale`` stays. ``grow``: it is a guess, raised to the largest return seen, and lowered to that
-    once a return was above zero. ``warmup``: as ``grow``, from the largest return of random steps before training."""
+    """``fixed``: ``value_scale`` is constant. ``grow``: it is an initial guess, raised to the largest return seen, and
+    lowered to it once a return was above zero. ``warmup``: as ``grow``, starting from the largest return of random
+    steps before training."""
     batch_size: int = _setting(128, 1)
     """Transitions per minibatch, drawn with replacement."""
     shared_minibatch: bool = _setting(False)
     """All members learn from one minibatch (the authors' code) instead of one each (Algorithm 3)."""
     recent_fraction: float = _setting(0.0, 0, 1)
-    """Share f of each minibatch that is drawn from the last ``recent_window`` transitions, the rest from all of D.
+    """Fraction f of each minibatch that is drawn from the last ``recent_window`` transitions, the rest from all of D.
     A transition then counts 1 - f times as much as in Algorithm 2, and f·|D|/window times more while it is recent."""
     recent_window: int = _setting(1000, 1, traced=True)
-    """How many transitions count as recent."""
+    """Number of latest transitions from which ``recent_fraction`` is drawn."""
     buffer_size: int = _setting(100_000, 1)
-    """Transitions a buffer holds."""
+    """Capacity of a replay buffer, in transitions."""
     buffer_discipline: str = _choice("oldest", "oldest", "random")
-    """Which transition a full buffer gives up: the ``oldest`` or a ``random`` one."""
+    """Transition that is replaced when a buffer is full: the ``oldest`` or a ``random`` one."""
     min_replay_size: int = _setting(0, 0, traced=True)
-    """No updates before the buffer holds this many transitions."""
+    """Number of transitions in the buffer before updates start."""
     insertion_probability: float = _setting(1.0, 0, 1, traced=True, absent=1)
-    """p of Algorithm 3: the probability that a member's buffer takes a transition."""
+    """Probability p that a transition is added to a member's buffer (Algorithm 3)."""
     insertion: str = _choice("buffers", "buffers", "mask")
     """``buffers``: one buffer per member (Algorithm 3). ``mask``: one buffer and a mask per member, masked samples
     counting as zeros in the mean (the authors' code)."""
     target_period: int = _setting(4, 1, traced=True)
-    """Updates between copies of the parameters to the target."""
+    """Number of updates between copies of the parameters to the target network."""
     independent_target: bool = _setting(False)
-    """Start the target from its own random draw (the authors' code) instead of θ_0."""
+    """Initialise the target network with its own random draw (the authors' code) instead of θ_0."""
     target_noise: float = _setting(0.0, 0, traced=True, absent=0)
-    """Standard deviation of noise on the reward, drawn once per stored transition and member."""
+    """Standard deviation of noise added to the reward, drawn once per stored transition and member."""
     prior_scale: float = _setting(0.0, 0, traced=True, absent=0)
-    """Scale of the additive prior network; 0 means none, unless ``prior_std`` is given."""
+    """Scale of the additive prior network; 0 means no prior, unless ``prior_std`` is set."""
     prior_std: float = _setting(0.0, 0, traced=True, absent=0)
-    """Standard deviation of each member's prior over states and actions, in units of return, whatever the
-    observations are; 0 leaves the prior as ``prior_scale`` has it."""
+    """Standard deviation of each member's prior over states and actions, in units of return, for any scale of the
+    observations; with 0, ``prior_scale`` is used instead."""
     prior_lifetime: float = _setting(0.0, 0, traced=True, absent=0)
-    """Environment steps in which the prior's correlation with itself falls by e; 0 means that it never moves."""
+    """Environment steps in which the autocorrelation of the prior falls by a factor of e; 0 keeps the prior fixed."""
     prior_lifetime_growth: float = _setting(0.0, 0, traced=True)
-    """The lifetime is at least this share of the steps so far: problems that take longer need longer ones."""
+    """Lower bound of the lifetime, as a fraction of the steps so far: longer problems need longer lifetimes."""
     prior_networks: int = _setting(8, 2, 1000)
-    """Networks of which a moving prior is a mixture."""
+    """Number of networks in the mixture that makes up a moving prior."""
     prior_noise: bool = _setting(False, revision=2)
-    """Let the prior network take Langevin noise too, as in the authors' code."""
+    """Add Langevin noise to the prior network too, as in the authors' code."""
     epsilon: float = _setting(0.0, 0, 1, traced=True)
     """Probability of a uniformly random action; with a decay, its value in the first episode."""
     epsilon_final: float = _setting(0.0, 0, 1, traced=True)
-    """Where a decaying ε ends."""
+    """Final value of a decaying ε."""
     epsilon_decay_episodes: int = _setting(0, 0, traced=True)
     """Episodes over which ε falls linearly to ``epsilon_final``; 0 keeps it constant."""
     updates_per_step: int = _setting(1, 0, traced=True)
-    """U, updates for each environment step."""
+    """Number of updates per environment step, U."""
     update_timing: str = _choice("between", "between", "within")
-    """``between`` episodes (U times the steps of the last one) or ``within``, after each step."""
+    """``between`` episodes (U updates for each step of the last one) or ``within`` episodes, after each step."""
     row_updates: str = _choice("auto", "auto", "dense", "lazy", old_words={"sleeping": "lazy"})
     """First layer of index observations: ``dense`` updates every row at every update, ``lazy`` updates a row
     when it is read (equal in distribution), ``auto`` is ``lazy`` on a CPU from 600 states on, where that is exact."""
@@ -197,14 +198,16 @@ class AgentConfig:
                 object.__setattr__(self, name, setting.old_words[value])
             setting.check(name, FIELD_TYPES[name], getattr(self, name))
         if min(self.hidden, default=1) < 1:
-            raise UserError(f"hidden={self.hidden} has an empty layer", "write for instance hidden=50,50")
+            raise UserError(f"hidden={self.hidden} has an empty layer", "for example, hidden=50,50")
         if self.optimizer == "sgd" and self.prior_noise:
             raise UserError("prior_noise needs optimizer=adam", "set optimizer=adam or prior_noise=false")
         if self.prior_std > 0 and (self.prior_scale > 0 or self.prior_noise):
             other = "prior_noise" if self.prior_noise else "prior_scale"
             raise UserError(f"prior_std and {other} exclude each other", f"set prior_std=0 to use {other}")
         if self.prior_lifetime > 0 and not self.prior_std > 0:
-            raise UserError("prior_lifetime needs a prior_std", "set for instance prior_std=0.5, or prior_lifetime=0")
+            raise UserError(
+                "prior_lifetime needs a prior_std", "for example, set prior_std=0.5, or set prior_lifetime=0"
+            )
         if self.recent_fraction > 0 and self.buffer_discipline == "random":
             raise UserError(
                 "recent_fraction needs buffer_discipline=oldest", "set buffer_discipline=oldest or recent_fraction=0"
@@ -266,7 +269,7 @@ AgentConfig.__doc__ = DocWithFields(AgentConfig.__doc__)  # type: ignore[assignm
 
 def _layers(hidden: Any) -> tuple[int, ...]:
     """The units of hidden layers as a tuple, from any sequence of whole numbers."""
-    hint = "write for instance hidden=(50, 50)"
+    hint = "for example, hidden=(50, 50)"
     if isinstance(hidden, (str, bytes)) or not isinstance(hidden, Iterable):
         raise UserError(f"hidden={hidden!r} has the wrong type", hint)
     layers = tuple(hidden)
@@ -339,5 +342,5 @@ def split_assignment(text: str) -> tuple[str, str]:
     """``field=value`` as its two parts."""
     name, separator, value = text.partition("=")
     if not (name and separator):
-        raise UserError(f"{text!r} is not of the form field=value", "write for instance members=10")
+        raise UserError(f"{text!r} is not of the form field=value", "for example, members=10")
     return name, value

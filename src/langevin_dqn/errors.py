@@ -25,7 +25,7 @@ class UserError(ValueError):
 def whole_number(name: str, value: object, least: int) -> int:
     """``value`` as an int; refused unless it is a whole number of at least ``least``."""
     if isinstance(value, bool) or not isinstance(value, numbers.Integral):
-        raise UserError(f"{name}={value!r} is not a whole number", f"write for instance {name}={max(least, 1)}")
+        raise UserError(f"{name}={value!r} is not a whole number", f"for example, {name}={max(least, 1)}")
     if value < least:
         raise UserError(f"{name}={value} is out of range", f"{name} must be at least {least}")
     return int(value)

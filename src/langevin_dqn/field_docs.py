@@ -8,6 +8,9 @@ import textwrap
 from itertools import pairwise
 from typing import Any
 
+#: Columns of a line: ``help`` indents it by four, and a terminal has 80.
+_WIDTH = 76
+
 
 def descriptions(cls: type) -> dict[str, str]:
     """By field, the text below it in the source of its class, in one line; nothing where there is no source."""
@@ -36,7 +39,8 @@ class DocWithFields:
     """
 
     def __init__(self, text: str | None):
-        self._text = inspect.cleandoc(text or "")
+        paragraphs = inspect.cleandoc(text or "").split("\n\n")
+        self._text = "\n\n".join(textwrap.fill(paragraph, _WIDTH) for paragraph in paragraphs)
 
     def __get__(self, instance: Any, owner: type) -> str:
         lines = [self._text, "", "Attributes:"]
@@ -44,5 +48,5 @@ class DocWithFields:
         for field in dataclasses.fields(owner):
             default = "" if field.default is dataclasses.MISSING else f" Default: {field.default!r}."
             words = f"{field.name}: {about.get(field.name, '')}{default}"
-            lines += textwrap.wrap(words, 100, initial_indent=" " * 4, subsequent_indent=" " * 8)
+            lines += textwrap.wrap(words, _WIDTH, initial_indent=" " * 4, subsequent_indent=" " * 8)
         return "\n".join(lines)

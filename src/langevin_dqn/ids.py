@@ -1,6 +1,6 @@
 """Ids that name somebody's Python code, and when such an id may be followed.
 
-``package.module:factory`` names an object to import. Agents of one's own are
+``package.module:factory`` names an object to import. Custom agents are
 ``python:package.module:factory``, environments ``jax:package.module:factory`` and
 ``dm:package.module:factory``; ``gym:package:Name-v0`` makes Gymnasium import ``package``.
 
@@ -56,7 +56,7 @@ def call_factory(identifier: str, what: str, **arguments: Any) -> Any:
     path, settings = split_settings(rest)
     factory = import_object(path, prefix)
     if not callable(factory):
-        raise UserError(f"{path} is not a function or class", f"name a function or class that returns the {what}")
+        raise UserError(f"{path} is not a function or class", f"it must be a function or class that returns the {what}")
     return call(factory, path, what, **{key: literal(value) for key, value in settings.items()}, **arguments)
 
 
@@ -91,7 +91,7 @@ def read_pairs(settings: str, name: str) -> dict[str, str]:
     for item in filter(None, settings.split(",")):
         key, separator, value = item.partition("=")
         if not key:
-            raise UserError(f"setting {item!r} has no name", f"write for instance {name}:size=10,seed=3")
+            raise UserError(f"setting {item!r} has no name", f"for example, {name}:size=10,seed=3")
         if not separator:
             raise UserError(f"setting {item!r} has no value", f"write {name}:{item}=VALUE")
         pairs[key] = value

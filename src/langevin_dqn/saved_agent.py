@@ -51,7 +51,7 @@ class SavedAgent:
         env: id of the environment it was trained on.
         seed: the run's seed.
         episodes: how many it was trained for.
-        config: its configuration, or what an agent of the user's own says of itself.
+        config: its configuration, or the output of ``describe()`` for a custom agent.
         space: what it observes.
         num_actions: how many actions it chooses from.
     """
@@ -70,8 +70,8 @@ class SavedAgent:
         """Refuse an environment with other observations or actions than the one it was trained on."""
         if (environment.observation_space, environment.num_actions) != (self.space, self.num_actions):
             raise UserError(
-                f"an agent of {self.env} cannot act in {name}: observations or actions differ",
-                "choose an environment of the same size",
+                f"an agent trained on {self.env} cannot act in {name}: observations or actions differ",
+                "use an environment with the same observations and actions",
             )
 
 
@@ -92,9 +92,9 @@ def save_agent(result: Result, path: str | Path) -> Path:
     """
     path = Path(path)
     if result.trained is None:
-        raise UserError("the run kept no agent", "train with keep_agent=True")
+        raise UserError("the result has no trained agent", "train with keep_agent=True")
     if path.suffix != ".npz":
-        raise UserError(f"{path} does not end in .npz", "name a .npz file")
+        raise UserError(f"{path} does not end in .npz", "use a file name that ends in .npz")
     trained, config = result.trained, result.config
     about = {name: getattr(result, name) for name in _RUN} | {
         "config": config.to_dict() if isinstance(config, AgentConfig) else None,
@@ -107,7 +107,7 @@ def save_agent(result: Result, path: str | Path) -> Path:
     try:
         array_files.write(path, about, array_files.named_arrays(trained.state), compressed=True)
     except OSError as error:
-        raise UserError(f"cannot write {path}: {error.strerror or error}", "name another file") from None
+        raise UserError(f"cannot write {path}: {error.strerror or error}", "use another file") from None
     return path
 
 
@@ -152,7 +152,7 @@ def load_agent(
     elif settings is not None:
         built = make_agent(settings, make_network(network), space)
     else:
-        raise UserError(f"{path} was saved by {about['agent']}, an agent of one's own", name_agent(about["agent"]))
+        raise UserError(f"{path} was saved by the custom agent {about['agent']}", name_agent(about["agent"]))
     if about["description"] is not None:
         check_same_agent(str(path), about["agent"], about["description"], built)
     shapes = jax.eval_shape(lambda key: built.without_memory(built.init(key, space, num_actions, 1)), keys.run_key(0))
@@ -184,7 +184,9 @@ def _observed(about: dict[str, Any], path: Path, env: Any) -> tuple[Space, int, 
         space = _SPACES[fields.pop("kind")](**{k: tuple(v) if isinstance(v, list) else v for k, v in fields.items()})
         return space, operator.index(about["num_actions"]), settings
     if env is None:  # a file from before space and actions were saved
-        ids.refuse_import(about["env"], str(path), f"if you trust it, name it: env={about['env']!r} or --env")
+        ids.refuse_import(
+            about["env"], str(path), f"if you trust it, pass it explicitly: env={about['env']!r} or --env"
+        )
         env = about["env"]
     environment = make_env(env) if isinstance(env, str) else env
     try:
@@ -202,19 +204,19 @@ def _read(path: Path) -> tuple[dict[str, Any], ArrayFile]:
         later = {name: file.about.get(name) for name in ("description", "space", "num_actions")}
         return known | later, file
     except OSError as error:
-        raise UserError(f"cannot read {path}: {error.strerror or error}", "name a file that --save wrote") from None
+        raise UserError(f"cannot read {path}: {error.strerror or error}", "pass a file written by run --save") from None
     except (ValueError, KeyError):
         raise _not_a_saved_agent(path) from None
 
 
 def _not_a_saved_agent(path: Path) -> UserError:
-    return UserError(f"{path} is not a saved agent", "name a file that --save or save_agent wrote")
+    return UserError(f"{path} is not a saved agent", "pass a file written by run --save or save_agent")
 
 
 def _filled(shapes: Any, file: ArrayFile, exact: bool) -> Any:
     """The state with the file's arrays in their places, each checked for its dtype and, if ``exact``, its shape.
 
-    The state of an agent of one's own may depend on how many steps its run was to make.
+    The state of a custom agent may depend on how many steps its run was to make.
     """
 
     def comparable(shape: tuple[int, ...], dtype: Any) -> tuple[Any, Any]:
@@ -227,8 +229,8 @@ def _filled(shapes: Any, file: ArrayFile, exact: bool) -> Any:
     found = {names[name]: comparable(header.shape, header.dtype) for name, header in file.headers.items()}
     if expected != found:
         raise UserError(
-            f"{file.path} does not fit this version or this environment",
-            "use the version, agent and network it was saved with, or train again",
+            f"{file.path} does not match this version or this environment",
+            "use the version, agent and network that it was saved with, or train again",
         )
     try:
         arrays = file.load()

@@ -86,7 +86,9 @@ def train_seeds(
         raise unknown("value of how", how, WAYS)
     numbers = seeds_of(seeds)
     if len(numbers) > 1 and not is_made_here(env) and isinstance(as_environment(env), HostEnvironment):
-        raise UserError("several seeds cannot share a live environment", "give its id, or a function that makes it")
+        raise UserError(
+            "several seeds cannot share one environment object", "pass its id, or a function that returns it"
+        )
     if how is None:
         how = _suitable(env)
     limits = {"episodes": episodes or (None if steps else DEFAULT_EPISODES), "steps": steps}
@@ -135,7 +137,7 @@ def _check_pickles(run: _Training) -> None:
     except Exception as error:  # whatever an object's own pickling raises
         raise UserError(
             f"agent or environment cannot be sent to another process: {brief(error)}",
-            "give their ids, or use how='threads'",
+            "pass their ids, or use how='threads'",
         ) from error
 
 

@@ -19,11 +19,11 @@ _SHOW_CURSOR = b"\x1b[?25h"
 
 
 class Stopped(KeyboardInterrupt):
-    """Runs have stopped because a signal asked for it.
+    """Runs have been stopped by a signal.
 
     Args:
         number: the signal's.
-        saved: the folders of the checkpoints to go on from.
+        saved: the folders of the checkpoints to resume from.
         failed: why a run could not be saved, where that was tried.
     """
 
@@ -41,9 +41,9 @@ class Stopped(KeyboardInterrupt):
     def __str__(self) -> str:
         words = f"stopped by {signal.Signals(self.number).name}"
         for folder in self.saved:
-            words += f"; the run is saved in {folder}, and resume={folder!r} goes on"
+            words += f"; the run is saved in {folder}: continue with resume={folder!r}"
         for reason in self.failed:
-            words += f"; a run is not saved: {reason}"
+            words += f"; a run could not be saved: {reason}"
         return words
 
     @property
@@ -67,7 +67,7 @@ def requested() -> int | None:
 
 
 def withdraw() -> None:
-    """Let runs go on."""
+    """Withdraw the request to stop."""
     global _request
     _request = None
 
@@ -83,7 +83,7 @@ def end_at_once(number: int) -> None:
     """End the process without waiting for its threads. Files are renamed when they are whole, so none is damaged."""
     if sys.stderr.isatty():
         os.write(2, _SHOW_CURSOR)  # a progress bar hides it
-    say("stopped at once")
+    say("stopped without saving")
     os._exit(128 + number)
 
 

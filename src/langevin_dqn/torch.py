@@ -74,7 +74,7 @@ class _Langevin(torch.optim.Optimizer):
             gradients = [parameter.grad for parameter in parameters]
             if any(gradient.is_sparse for gradient in gradients):
                 raise UserError(
-                    "sparse gradients are not supported: rows that were not read need noise too", "use sparse=False"
+                    "sparse gradients are not supported, because every row receives noise", "use sparse=False"
                 )
             if group["maximize"]:
                 gradients = [-gradient for gradient in gradients]

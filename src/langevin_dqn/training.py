@@ -65,19 +65,19 @@ def train(
         network: the value network, or ``python:package.module:factory``; by default the configuration's.
         stop_when_solved: stop at the episode in which the run has learned.
         stop_when: called between episodes with the agent as it is then; training stops if it returns true.
-        check_every: ``stop_when`` is called at the first end of an episode after every so many environment steps.
+        check_every: environment steps between calls of ``stop_when``, each made at the next end of an episode.
         keep_agent: leave the trained agent in ``Result.trained``.
         record: ``"q"`` leaves maps of the uncertainty of Q in ``Result.record``, for an environment that is
             observed as an index; returns stay the same to the bit.
         progress: called with the result so far, about twice a second.
-        checkpoint: a folder to save the run in. Ctrl-C and SIGTERM then save before they stop it.
-        checkpoint_every: seconds between two checkpoints; longer if writing takes long.
-        resume: the folder of a run that was stopped, to go on from, with the same arguments. The result is that of a
-            run that was not stopped, to the bit. More ``episodes`` or ``steps`` than at first may be asked for.
+        checkpoint: folder for checkpoints. Ctrl-C and SIGTERM then save the run before they stop it.
+        checkpoint_every: seconds between checkpoints; longer if writing them takes long.
+        resume: folder of a run to resume, with the same arguments. The result is equal to that of an uninterrupted run,
+            to the bit. ``episodes`` or ``steps`` may be larger than before.
         on_metrics: called with a dict of numbers to watch: return, loss, TD error and others; see
-            ``docs/resume_and_metrics.md``. Returns stay the same to the bit.
-        metrics_every: ``on_metrics`` is called at the first end of an episode after every so many environment steps,
-            and at the end.
+            ``docs/guide/resume_and_metrics.md``. Returns stay the same to the bit.
+        metrics_every: environment steps between calls of ``on_metrics``, each made at the next end of an episode; there
+            is one more at the end of the run.
         **changes: fields of ``AgentConfig`` to change, or arguments of the factory.
 
     Examples:

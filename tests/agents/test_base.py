@@ -62,7 +62,7 @@ def test_an_agent_is_completed_without_being_changed():
     assert complete.statistics(state) == {}
     assert complete.attend(jax.random.key(0), state, jnp.int32(0)) is state
     assert complete.without_memory(state) is state
-    with pytest.raises(NotImplementedError, match="SixMethods has no values"):
+    with pytest.raises(NotImplementedError, match="SixMethods does not define values"):
         complete.values(state, jnp.int32(0))
 
 

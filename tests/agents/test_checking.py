@@ -63,7 +63,7 @@ def test_no_version(described):
     "described", [{"version": "1", "net": object()}, {"version": "1", "x": float("nan")}], ids=["object", "nan"]
 )
 def test_a_description_that_is_not_json(described):
-    assert "describe() is not JSON" in refused(variant(describe=lambda self: described))[0]
+    assert "describe() returns a value that is not JSON" in refused(variant(describe=lambda self: described))[0]
 
 
 CHANGED = {
@@ -88,7 +88,7 @@ def test_a_state_that_changes(method):
 )
 def test_an_action_that_is_none(action):
     message, hint = refused(variant(act=lambda self, key, state, obs: action()))
-    assert message == "agent Odd: act does not return one integer"
+    assert message == "agent Odd: act does not return a single integer"
     assert "argmax" in hint
 
 
@@ -105,5 +105,5 @@ def test_what_is_nothing_like_an_agent(agent):
 
 
 def test_changes_and_networks_are_for_configurations():
-    assert "an agent takes no changes: bonus" in refused(SixMethods(), bonus=2.0)[0]
+    assert "settings cannot be changed for an agent object: bonus" in refused(SixMethods(), bonus=2.0)[0]
     assert "network=" in refused(SixMethods(), network=langevin_dqn.networks.MLP())[0]

@@ -65,7 +65,7 @@ def test_runs_scores_draws_and_resumes(run, trained, tmp_path):
     (tmp_path / VERSION / f"{key}.parquet").write_bytes(whole[:500])
     code, out, err = run(*words, "--json")
     assert trained[3:] == ["bandit/1"]
-    assert "set aside" in err
+    assert "unreadable file" in err
     (again,) = objects(out)
     assert {k: v for k, v in again.items() if k != "seconds"} == {k: v for k, v in summary.items() if k != "seconds"}
 
@@ -193,7 +193,7 @@ def test_a_failed_run_is_exit_code_1(run, monkeypatch, tmp_path):
     code, out, err = run(*argv)
     assert (code, out) == (1, "")
     assert "failed: " in err
-    assert "the same command tries these again" in err
+    assert "Repeat the command to try again" in err
     assert len(list(tmp_path.glob(f"{VERSION}/*.parquet"))) == 1
     monkeypatch.undo()
     assert run(*argv)[0] == 0

@@ -25,7 +25,7 @@ def test_a_table_and_a_picture(tmp_path, langevin_dqn_command):
     words = " ".join(out.split())
     assert "all 2, normalised" in words
     assert "lock:digits=2 RandomWalk" in words
-    assert "95%, percentile bootstrap over seeds, stratified by environment, 10,000 resamples; none below 3" in words
+    assert "95%, percentile bootstrap over seeds, stratified by environment, 10,000 resamples; no interval" in words
     assert "0 and 1 are the lowest and the highest score of any run in this table" in words
     assert "12 runs, 0 of them in" in err
     assert "[12/12]" in err
@@ -68,7 +68,7 @@ def test_a_failed_run_leaves_the_others(tmp_path, langevin_dqn_command, monkeypa
     words = ["--agents", WALK, "--env", "probe_action", "--seeds", "0-1", "--steps", "5", "--store", tmp_path]
     code, out, err = langevin_dqn_command("compare", *words, "--runner", "processes")
     assert code == 1
-    assert "1 runs failed; the others are stored, and the same command tries these again" in err
+    assert "1 runs failed; the others are stored. Repeat the command to try again" in err
     assert "At most 5 steps per run" in out
     code, _, err = langevin_dqn_command("compare", *words)
     assert (code, "[1/1]" in err) == (0, True)
@@ -77,7 +77,7 @@ def test_a_failed_run_leaves_the_others(tmp_path, langevin_dqn_command, monkeypa
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["--env", "catch"], "error: no agents to compare\nhint: write for instance --agents dqn,langevin_dqn\n"),
+        (["--env", "catch"], "error: no agents to compare\nhint: for example, --agents dqn,langevin_dqn\n"),
         (["--agents", "dqn"], "error: no environments to run\n"),
         (["--agents", "dqq", "--env", "catch"], "error: unknown agent 'dqq'\nhint: did you mean 'dqn'"),
         ([*DQN, "--grid", "epsilon="], "error: the grid of epsilon is empty\n"),
@@ -88,7 +88,7 @@ def test_a_failed_run_leaves_the_others(tmp_path, langevin_dqn_command, monkeypa
         ([*DQN, "--x", "time"], "error: unknown axis 'time'\n"),
         ([*DQN, "--score", "best"], "error: unknown score 'best'\n"),
         ([*DQN, "--reference", "deep_sea=0,1"], "error: unknown environment of --reference"),
-        ([*DQN, "--reference", "catch=1,0"], "error: --reference 'catch=1,0' is no range"),
+        ([*DQN, "--reference", "catch=1,0"], "error: --reference 'catch=1,0' is not a range"),
         ([*DQN, "--runner", "cloud"], "error: unknown runner 'cloud'\n"),
         ([*DQN, "--workers", "0"], "error: --workers 0 is out of range\n"),
         ([*DQN, "--episodes", "0"], "error: --episodes 0 is out of range\n"),

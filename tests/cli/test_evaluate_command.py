@@ -93,7 +93,7 @@ def test_bad_input(langevin_dqn_command, saved, tmp_path):
         ((tmp_path / "none.npz",), "cannot read"),
         ((tmp_path / "empty",), "has no .npz files"),
         ((saved, "--episodes", 0), "--episodes 0 is out of range"),
-        ((saved, "--env", "deep_sea:depth=4"), "an agent of probe_action cannot act in deep_sea:depth=4"),
+        ((saved, "--env", "deep_sea:depth=4"), "an agent trained on probe_action cannot act in deep_sea:depth=4"),
         ((saved, "--env", "nowhere"), "unknown environment"),
     ):
         code, out, err = langevin_dqn_command("evaluate", *argv)

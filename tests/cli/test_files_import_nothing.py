@@ -62,7 +62,7 @@ def change(path, **columns):
 
 def test_verify_leaves_it_out_and_says_so(langevin_dqn_command, store, evil, mark):
     code, out, err = langevin_dqn_command("verify", "--store", store.folder, "--rerun", 9)
-    assert (code, out) == (0, f"{store.folder}: nothing is wrong\n")
+    assert (code, out) == (0, f"{store.folder}: all checks passed\n")
     assert "2 files read" in err
     assert "1 runs to repeat, 0 of them with lazy rows" in err
     assert f"not repeated, because it would import code: runs of {evil}" in err
@@ -159,7 +159,7 @@ def test_agents_and_networks_of_ones_own(langevin_dqn_command, tmp_path, own_age
     put(store, job, {"class": "Mine", "version": "1", **job.changes})
     own_agents.clear()
     code, out, err = langevin_dqn_command("verify", "--store", store.folder, "--rerun", 2)
-    assert (code, out) == (0, f"{store.folder}: nothing is wrong\n")
+    assert (code, out) == (0, f"{store.folder}: all checks passed\n")
     assert "0 runs to repeat" in err
     assert f"runs of {named}\n" in err
     assert own_agents == []  # to describe an agent, its code is imported

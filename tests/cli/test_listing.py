@@ -43,7 +43,7 @@ def test_fields_with_what_they_are(listed):
     lines = said.splitlines()
     assert max(map(len, lines)) <= 80
     assert set(FIELD_TYPES) <= {line.split()[0] for line in lines if line.strip()}
-    assert "Models in the ensemble" in said
+    assert "Number of models in the ensemble" in said
     assert "`" not in said
 
 
@@ -53,7 +53,7 @@ def test_fields_as_json(listed):
     assert found["insertion"]["choices"] == ["buffers", "mask"]
     assert found["members"] == {
         "default": 1, "type": "int", "choices": [],
-        "about": "Models in the ensemble; one is drawn per episode to act (Algorithm 3).",
+        "about": "Number of models in the ensemble; one is drawn per episode to act (Algorithm 3).",
     }  # fmt: skip
 
 
@@ -65,8 +65,10 @@ def test_every_field_is_described():
 
 def test_help_of_a_configuration():
     text = pydoc.plain(pydoc.render_doc(AgentConfig))
-    assert "prior_lifetime_growth: The lifetime is at least this share of the steps so far" in " ".join(text.split())
-    assert "batch_size: Transitions per minibatch, drawn with replacement. Default: 128." in " ".join(text.split())
+    words = " ".join(text.replace(" |  ", " ").split())
+    assert "prior_lifetime_growth: Lower bound of the lifetime, as a fraction of the steps so far" in words
+    assert "batch_size: Transitions per minibatch, drawn with replacement. Default: 128." in words
+    assert [line for line in AgentConfig.__doc__.splitlines() if len(line) > 76] == []
     assert "`" not in text.split("Methods defined here")[0].split("Attributes:")[1]
     assert AgentConfig.__doc__.startswith("The settings of a value agent")
 
@@ -87,5 +89,5 @@ def test_no_backticks_in_help(command):
 
 
 def test_help_names_every_exit_code():
-    for words in ("0 done", "1 a run or a check failed", "2 bad usage", "130 "):
+    for words in ("0 success", "1 a run or a check failed", "2 bad usage", "130 ", "143 "):
         assert words in usage()

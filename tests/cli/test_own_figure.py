@@ -110,7 +110,7 @@ def test_from_runs_to_verified_text(langevin_dqn_command, study, forget, tmp_pat
     text.write_text(text.read_text(encoding="utf-8").replace("✓ holds", "? not enough runs"), encoding="utf-8")
     code, out, _ = langevin_dqn_command("verify", *argv, "--verdicts", text)
     assert code == 1
-    assert "my-study.v1: Every run | is there.: the file says 'not enough runs', the runs say 'holds'" in out
+    assert "my-study.v1: Every run | is there.: the file has 'not enough runs', the runs give 'holds'" in out
 
 
 @pytest.mark.parametrize("command", ["reproduce", "report", "verify"])

@@ -88,8 +88,8 @@ def test_worker_processes(tmp_path, langevin_dqn_command):
         ),
         (["--ray", "nowhere"], "error: 'nowhere' is not the address of a Ray cluster"),
         (["--store", __file__], f"error: {__file__} is a file"),
-        (["--runner", "processes", "--save", "agents"], "error: --save needs the threads of this process"),
-        (["--ray", "local", "--save", "agents"], "error: --save needs the threads of this process"),
+        (["--runner", "processes", "--save", "agents"], "error: --save works only with --runner threads"),
+        (["--ray", "local", "--save", "agents"], "error: --save works only with --runner threads"),
     ],
 )
 def test_mistakes(tmp_path, langevin_dqn_command, monkeypatch, words, message):

@@ -67,14 +67,18 @@ def test_run_is_saved_and_goes_on(command, interrupted):
     patch.undo()
     assert (code, out) == (130, "")
     assert "stopped; 2 of 2 seeds saved in saved" in err
-    hint = "hint: langevin-dqn run --resume saved --json --returns --log log --metrics-every 8 goes on"
+    hint = "hint: continue with langevin-dqn run --resume saved --json --returns --log log --metrics-every 8"
     assert err.splitlines()[-1] == hint
     code, out, err = command("run", "--resume", "saved")
     assert code == 2
     assert f"error: saved/run.json names {OWN!r}, which would import code" in err
-    assert f"hint: if you trust it, name it: --agent {OWN}" in err
+    assert f"hint: if you trust it, pass it explicitly: --agent {OWN}" in err
 
-    words = hint.split()[3:-2]
+    words = hint.split()[5:]
+    asked = Path("saved/run.json").read_bytes()
+    for more in (["--set", "bonus=0.25"], ["--episodes", 1]):
+        assert command("run", *words, "--agent", OWN, *more)[0] == 2
+        assert Path("saved/run.json").read_bytes() == asked
     code, out, err = command("run", *words, "--agent", OWN)
     assert code == 0, err
     assert returns(out) == alone
@@ -93,7 +97,7 @@ def test_without_a_folder_too(command, interrupted, tmp_path):
     assert code == 130
     assert "0 of 1 seeds learned" in out
     assert "1 of 2 seeds saved in out/stopped/" in err
-    assert "1 seeds had ended" in err
+    assert "1 seeds had finished" in err
     (folder,) = (tmp_path / "out" / "stopped").iterdir()
     assert json.loads((folder / "run.json").read_text())["seeds"] == "1"
     code, out, _ = command("run", "--resume", folder, "--agent", OWN, "--json")
@@ -112,14 +116,14 @@ def test_nothing_is_left_of_a_run_that_ends(command, tmp_path):
         (["--resume", "nowhere"], "cannot read nowhere/run.json: No such file or directory"),
         (["--resume", "empty"], "cannot read empty/run.json"),
         (["--resume", "damaged"], "damaged/run.json is damaged"),
-        (["--resume", "asked"], "there is no checkpoint in asked"),
-        (["--checkpoint", "saved"], "there is a checkpoint in saved already\nhint: --resume saved goes on from it"),
+        (["--resume", "asked"], "asked contains no checkpoint"),
+        (["--checkpoint", "saved"], "saved already contains a checkpoint\nhint: resume with --resume saved"),
         (["--checkpoint", "file"], "cannot write to file"),
-        (["--resume", "asked", "--checkpoint", "other"], "--resume and --checkpoint name two folders"),
+        (["--resume", "asked", "--checkpoint", "other"], "--resume and --checkpoint are different folders"),
         (["--checkpoint", "new", "--checkpoint-every", "0"], "--checkpoint-every 0 is out of range"),
         (["--log", "file"], "cannot write to file/seed_0"),
         (["--log", "logged"], "logged/seed_1/metrics.csv exists already"),
-        (["--log", "new", "--log-to", "cvs"], "unknown writer of metrics 'cvs'\nhint: did you mean 'csv'?"),
+        (["--log", "new", "--log-to", "cvs"], "unknown metrics format 'cvs'\nhint: did you mean 'csv'?"),
         (["--log", "new", "--metrics-every", "0"], "--metrics-every 0 is out of range"),
         (["--returns"], "--returns needs --json\nhint: add --json"),
         (["--agent", ""], "missing option --agent"),
@@ -152,13 +156,13 @@ def test_bsuite_is_saved_in_its_store_and_goes_on(command, interrupted, tmp_path
     code, out, err = command(*words, "--store", "store")
     patch.undo()
     assert (code, out) == (143, "")
-    assert "stopped; 1 runs in flight are saved in store, finished ones are stored" in err
-    assert err.splitlines()[-1] == "hint: the same command goes on"
+    assert "stopped; 1 unfinished runs are saved in store, finished runs are stored" in err
+    assert err.splitlines()[-1] == "hint: repeat the command to continue"
     assert len(list((tmp_path / "store").glob("checkpoints/*/checkpoint_*.npz"))) == 1
     assert not Store("store").names()
     code, _, err = command(*words, "--store", "store")
     assert code == 0
-    assert "1 runs go on from where they were stopped" in err
+    assert "1 runs resume from a checkpoint" in err
     assert not (tmp_path / "store" / "checkpoints").exists()
     expected, found = load_results("alone"), load_results("store")
     assert expected.select("key", "returns", "updates").equals(found.select("key", "returns", "updates"))
@@ -205,7 +209,7 @@ def test_a_process_of_its_own(tmp_path, number, code):
     out, err = running.communicate(timeout=100)
     assert (running.returncode, out) == (code, "")
     assert "Traceback" not in err
-    assert err.splitlines()[-1] == "hint: langevin-dqn run --resume saved goes on"
+    assert err.splitlines()[-1] == "hint: continue with langevin-dqn run --resume saved"
 
 
 @pytest.mark.slow

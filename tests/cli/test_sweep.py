@@ -159,7 +159,7 @@ def test_a_truncated_run_is_set_aside_and_done_again(tmp_path, small_figure, cap
     capsys.readouterr()
     assert reproduce.main(args) == 0
     said = capsys.readouterr().err
-    assert "set aside a file that cannot be read" in said
+    assert "unreadable file, not used" in said
     assert "3 of them" in said
     assert len(list((tmp_path / "damaged").iterdir())) == 1
     again = load_results(tmp_path)
@@ -229,14 +229,14 @@ def test_status_of_a_sweep_that_was_killed(tmp_path, small_figure, capsys):
         killed = progress_file.Progress(**{**vars(now), **gone})
         progress_file.write(tmp_path, killed)
         status.main(status.Args(str(tmp_path)))
-        assert "was cut off after 1.7 min: 1 runs done" in capsys.readouterr().out
+        assert "was interrupted after 1.7 min: 1 runs done" in capsys.readouterr().out
 
 
 def test_status_without_a_sweep(tmp_path, small_figure, capsys):
     (tmp_path / "progress.json").write_text("{half")
     status.main(status.Args(str(tmp_path)))
     said = capsys.readouterr().out
-    assert "no sweep has run here" in said
+    assert "no sweep has been run in this store" in said
     assert "0 runs, none of the paper's figures" in said
     assert "hint: " in said
     with pytest.raises(UserError, match="there is no store"):

@@ -40,7 +40,7 @@ def real_store(tmp_path_factory):
 
 def test_runs_come_out_the_same(verify, real_store):
     code, out, err = verify("--store", real_store.folder, "--rerun", 5)
-    assert (code, out) == (0, f"{real_store.folder}: nothing is wrong\n")
+    assert (code, out) == (0, f"{real_store.folder}: all checks passed\n")
     assert "3 files read, 3 match their keys" in err
     assert sum(line.startswith("the same: ") for line in err.splitlines()) == 3
 
@@ -72,8 +72,8 @@ def test_returns_that_were_tampered_with(verify, real_store, tmp_path):
     assert verify("--store", store.folder)[0] == 0  # only doing it again can tell
     code, out, err = verify("--store", store.folder, "--rerun", 3)
     assert code == 1
-    assert out.startswith("other returns when repeated: dqn on probe_action, seed 0\n")
-    assert "the store was made on: " in err
+    assert out.startswith("different returns when repeated: dqn on probe_action, seed 0\n")
+    assert "the runs were made on: " in err
 
 
 def test_a_file_cut_short(verify, real_store, tmp_path):
@@ -82,7 +82,7 @@ def test_a_file_cut_short(verify, real_store, tmp_path):
     path.write_bytes(path.read_bytes()[:-20])
     code, out, err = verify("--store", store.folder)
     assert code == 1
-    assert "cannot be read, set aside" in out
+    assert "unreadable file" in out
     assert "2 files read" in err
 
 
@@ -110,15 +110,15 @@ def test_a_verdict_that_drifted(verify, langevin_dqn_command, made_up_store, tmp
     file.write_text(whole.replace(row + "\n", ""))
     code, out, _ = verify("--store", made_up_store, "--verdicts", file)
     assert code == 1
-    assert "the file says 'nothing'" in out
+    assert "the file has 'nothing'" in out
 
 
 @pytest.mark.parametrize(
     ("text", "name", "message"),
     [
         (None, "none.json", "cannot read"),
-        ("no claims", "bad.json", "not a claim per line"),
-        ('{"figure": "fig2"}', "bad.json", "not a claim per line"),
+        ("no claims", "bad.json", "not a file with one claim per line"),
+        ('{"figure": "fig2"}', "bad.json", "not a file with one claim per line"),
         ("", "empty.json", "no verdicts"),
         ("# No table", "page.md", "no verdicts"),
     ],

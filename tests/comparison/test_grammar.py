@@ -79,7 +79,7 @@ def test_grids():
 @pytest.mark.parametrize(
     ("texts", "message"),
     [
-        (["noise_variance="], "the grid of noise_variance is empty\nhint: write for instance"),
+        (["noise_variance="], "the grid of noise_variance is empty\nhint: for example,"),
         (["noise_variance"], "is not of the form"),
         (["=1"], "is not of the form"),
         (["a=1,,2"], "has an empty value"),
@@ -107,5 +107,5 @@ def test_references():
         with pytest.raises(UserError, match="is not of the form ENV=LOW,HIGH"):
             parse_reference([text])
     for text in ("a=2,1", "a=1,1", "a=0,inf", "a=nan,1"):
-        with pytest.raises(UserError, match="is no range"):
+        with pytest.raises(UserError, match="is not a range"):
             parse_reference([text])

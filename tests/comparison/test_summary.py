@@ -41,7 +41,7 @@ def test_a_reference_sets_other_bounds():
     assert found["a", "dqn"]["normalised"] == 0.5
     assert found["b", "dqn"]["normalised"] == 0.5
     assert found["all", "dqn"]["iqm"] == 0.5
-    for reference, message in ({"c": (0, 1)}, "unknown environment"), ({"a": (1, 0)}, "is no range"):
+    for reference, message in ({"c": (0, 1)}, "unknown environment"), ({"a": (1, 0)}, "is not a range"):
         with pytest.raises(UserError, match=message):
             summarise(runs, reference=reference)
 

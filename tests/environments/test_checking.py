@@ -117,9 +117,9 @@ def test_an_environment_that_does_not_inherit_has_everything(missing):
 @pytest.mark.parametrize(
     ("space", "reset_or_step", "words"),
     [
-        (ArraySpace((3,)), "reset", "an observation float32 of shape (2,), where ArraySpace(shape=(3,)"),
-        (ArraySpace((2,), "uint8"), "reset", "has uint8 of shape (2,)"),
-        (IndexSpace(4), "reset", "has int32 of shape ()"),
+        (ArraySpace((3,)), "reset", "an observation float32 of shape (2,), but ArraySpace(shape=(3,)"),
+        (ArraySpace((2,), "uint8"), "reset", "requires uint8 of shape (2,)"),
+        (IndexSpace(4), "reset", "requires int32 of shape ()"),
     ],
 )
 def test_the_observation_is_not_the_spaces(space, reset_or_step, words):

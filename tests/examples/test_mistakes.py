@@ -17,13 +17,13 @@ AGENTS = {
     "python:random_walk:RandomWalk:speed=3": "raises TypeError: .*unexpected keyword argument 'speed'",
     "python:mistaken:Unfinished": "agent Unfinished has no method 'begin_episode'",
     "python:mistaken:Growing": "agent Growing: observe changes the structure, shapes or dtypes of the state",
-    "python:mistaken:Vague": "agent Vague: act does not return one integer",
+    "python:mistaken:Vague": "agent Vague: act does not return a single integer",
     "python:mistaken:Stumbling": "agent Stumbling: learn raises TypeError",
     "python:mistaken:Nameless": r"agent Nameless: describe\(\) has no version",
     "python:layer_norm:LayerNormMLP": "agent LayerNormMLP has no method 'begin_episode'",
 }
 NETWORKS = {
-    "python:mistaken:OneValue": r"network OneValue gives values of shape \(\), not \(2,\)",
+    "python:mistaken:OneValue": r"network OneValue returns values of shape \(\), not \(2,\)",
     "python:mistaken:NoNetwork": "network NoNetwork has no method 'init'",
     "python:nowhere:Network": "cannot import 'nowhere'",
     "layer_norm": "unknown network 'layer_norm'",
@@ -70,7 +70,7 @@ def test_environments(env, refused):
 
 def test_a_network_for_an_agent_that_has_its_own(refused):
     options = ("--agent", "python:random_walk:RandomWalk", "--network", "python:layer_norm:LayerNormMLP")
-    assert "network= is for presets and configurations" in refused("run", *options, *SEA)
+    assert "network= cannot be used with a custom agent" in refused("run", *options, *SEA)
 
 
 def test_rlsvi_where_states_are_pictures(refused):

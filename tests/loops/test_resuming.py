@@ -204,12 +204,12 @@ def test_an_environment_that_cannot_be_restored(tmp_path, moment):
     stopped(tmp_path, moment, SixMethods(), Unseeded(), episodes=4)
     cut = Checkpoints(tmp_path).steps % 4
     environment = Unseeded()
-    with pytest.warns(RuntimeWarning, match="Unseeded answers otherwise"):
+    with pytest.warns(RuntimeWarning, match="Unseeded is not deterministic"):
         result = train(SixMethods(), environment, resume=tmp_path, episodes=4)
     assert result.lengths.tolist() == [4] * 4
     assert result.steps == 16 + cut
     assert environment.resets[-1] is not None, "a new one would repeat the first episodes, or have no seed at all"
-    with pytest.warns(RuntimeWarning, match="answers otherwise"):
+    with pytest.warns(RuntimeWarning, match="is not deterministic"):
         assert train(SixMethods(), Unseeded(), resume=tmp_path, episodes=5).episodes == 5
 
 

@@ -61,7 +61,7 @@ def test_each_of_the_papers_is_its_own_file():
 @pytest.mark.parametrize("name", ["fig5", "mine"])
 def test_a_taken_id_is_refused(name):
     langevin_dqn.register_figure(Figure("mine", "A study", JOBS))
-    with pytest.raises(UserError, match=f"already a figure '{name}'"):
+    with pytest.raises(UserError, match=f"already exists with the id '{name}'"):
         langevin_dqn.register_figure(Figure(name, "Another study", JOBS))
 
 
@@ -107,7 +107,7 @@ def test_a_module_may_register_its_figure_itself(module):
     [
         ("figure = 3", "figure", "is not a figure but int"),
         ("def figure():\n    return None", "figure", "is not a figure but NoneType"),
-        ('figure = Figure("fig1", "x")', "figure", "already a figure 'fig1'"),
+        ('figure = Figure("fig1", "x")', "figure", "already exists with the id 'fig1'"),
         ('figure = Figure("a b", "x")', "figure", "cannot import"),
         ("figure = 3", "figur", "has no 'figur'"),
     ],

@@ -70,13 +70,13 @@ def test_it_goes_on(folder):
 @pytest.mark.parametrize(
     ("run", "message", "hint"),
     [
-        ({"seed": 4}, "is of a run with seed=3, not 4", "go on with seed=3"),
-        ({"env": "probe_value"}, "is of a run with env=probe_action, not probe_value", "env=probe_action"),
-        ({"learning_rate": 0.5}, "saved by another agent, or with other settings", "settings as in training"),
+        ({"seed": 4}, "belongs to a run with seed=3, not 4", "resume with seed=3"),
+        ({"env": "probe_value"}, "belongs to a run with env=probe_action, not probe_value", "env=probe_action"),
+        ({"learning_rate": 0.5}, "saved by a different agent, or with different settings", "settings used in training"),
         ({"hidden": (6,)}, "saved with the network", "network= or --network"),
         ({"network": Linear()}, "saved with the network", "network= or --network"),
-        ({"agent": SixMethods()}, "saved by another agent", "name it with agent="),
-        ({"record": "q", "row_updates": "dense"}, "saved by another agent", "as in training"),
+        ({"agent": SixMethods()}, "saved by a different agent", "pass it with agent="),
+        ({"record": "q", "row_updates": "dense"}, "saved by a different agent", "used in training"),
     ],
     ids=str,
 )
@@ -100,9 +100,9 @@ def test_a_record_is_part_of_a_run(folder):
 
 def test_an_environment_of_ones_own_is_told_by_its_numbers(tmp_path):
     train(SixMethods(), make_env("deep_sea:depth=4,mapping_seed=1"), checkpoint=tmp_path, episodes=2)
-    with pytest.raises(UserError, match="is of a run with env=DeepSea"):
+    with pytest.raises(UserError, match="belongs to a run with env=DeepSea"):
         train(SixMethods(), make_env("deep_sea:depth=4,mapping_seed=2"), resume=tmp_path, episodes=2)
-    with pytest.raises(UserError, match="is of a run with env="):
+    with pytest.raises(UserError, match="belongs to a run with env="):
         train(SixMethods(), make_env("deep_sea:depth=5"), resume=tmp_path, episodes=2)
     assert train(SixMethods(), make_env("deep_sea:depth=4,mapping_seed=1"), resume=tmp_path, episodes=2).episodes == 2
 
@@ -153,7 +153,7 @@ def test_damaged_files_are_refused(folder, damage):
     DAMAGES[damage](folder)
     message, hint = refusal(folder)
     assert "is damaged, or is not a checkpoint" in message
-    assert hint == "start again, without resume"
+    assert hint == "start again without resume"
 
 
 def test_other_shapes_are_refused_before_anything_is_read(folder, monkeypatch):
@@ -162,13 +162,13 @@ def test_other_shapes_are_refused_before_anything_is_read(folder, monkeypatch):
 
     rewritten(folder, more)
     monkeypatch.setattr(checkpoint.ArrayFile, "load", None)
-    assert "does not fit this agent in this environment" in refusal(folder)[0]
+    assert "does not match this agent and environment" in refusal(folder)[0]
 
 
 def test_the_hint_names_the_one_before(folder):
     (file,) = Checkpoints(folder).files()
     (folder / "checkpoint_000000000999.npz").write_bytes(b"half")
-    assert refusal(folder)[1] == f"remove it to go on from {file.name}"
+    assert refusal(folder)[1] == f"remove it to resume from {file.name}"
     (folder / "checkpoint_000000000999.npz").unlink()
     assert go_on(folder).episodes == 4
 
@@ -210,10 +210,10 @@ def test_what_killed_writers_left_is_removed(tmp_path):
 
 def test_which_folder(tmp_path):
     run = {"agent": SixMethods(), "env": "probe_action", "episodes": 3}
-    with pytest.raises(UserError, match="there is no checkpoint in"):
+    with pytest.raises(UserError, match="contains no checkpoint"):
         train(**run, resume=tmp_path / "none")
     first = train(**run, checkpoint=tmp_path / "a", resume=tmp_path / "a")  # a new run, as nothing is there
-    with pytest.raises(UserError, match=r"there is a checkpoint in .* already\nhint: go on from it with resume="):
+    with pytest.raises(UserError, match=r"already contains a checkpoint\nhint: resume from it with resume="):
         train(**run, checkpoint=tmp_path / "a")
     assert train(**run, checkpoint=tmp_path / "a", resume=tmp_path / "a").returns.tolist() == first.returns.tolist()
     train(**run, checkpoint=tmp_path / "b", resume=tmp_path / "a")  # from one to the other
@@ -249,7 +249,7 @@ def test_a_full_disk_does_not_cost_the_run(tmp_path, monkeypatch):
 
     monkeypatch.setattr(training_run, "_CHUNK_SECONDS", 0.0)
     monkeypatch.setattr(Checkpoints, "save", full)
-    with pytest.warns(RuntimeWarning, match="cannot save the run: No space left on device; it goes on unsaved") as said:
+    with pytest.warns(RuntimeWarning, match="cannot save the run: No space left on device; training continues") as said:
         result = train(SixMethods(), "probe_action", episodes=12, checkpoint=Checkpoints(tmp_path, every=1e-9))
     assert result.episodes == 12
     assert len(said) == 1

@@ -127,9 +127,9 @@ def from_wandb(file):
 
 
 def test_writers_that_cannot_be_used(monkeypatch):
-    with pytest.raises(UserError, match="unknown writer of metrics 'tensorbord'\nhint: did you mean 'tensorboard'"):
+    with pytest.raises(UserError, match="unknown metrics format 'tensorbord'\nhint: did you mean 'tensorboard'"):
         check_writers(["csv", "tensorbord"])
-    with pytest.raises(UserError, match="no writer"):
+    with pytest.raises(UserError, match="no format is given"):
         check_writers([])
     monkeypatch.setattr(extras, "find_spec", lambda name: None)
     check_writers(["csv", "json"])
@@ -140,7 +140,7 @@ def test_writers_that_cannot_be_used(monkeypatch):
 def test_a_log_that_is_there_stays(tmp_path):
     logged(tmp_path, "csv")
     before = (tmp_path / "metrics.csv").read_bytes()
-    with pytest.raises(UserError, match=r"metrics.csv exists already\nhint: name another folder, or add --overwrite"):
+    with pytest.raises(UserError, match=r"metrics.csv exists already\nhint: use another folder, or add --overwrite"):
         check_folder(tmp_path, ("json", "csv"), overwrite=False)
     check_folder(tmp_path, ("json",), overwrite=False)
     check_folder(tmp_path, ("csv",), overwrite=True)
@@ -150,7 +150,7 @@ def test_a_log_that_is_there_stays(tmp_path):
 def test_folders_that_cannot_be_written_to(tmp_path, monkeypatch):
     (tmp_path / "file").write_text("")
     for folder in (tmp_path / "file", tmp_path / "file" / "below", Path("/proc/nowhere")):
-        with pytest.raises(UserError, match=r"cannot write to .*\nhint: name another folder"):
+        with pytest.raises(UserError, match=r"cannot write to .*\nhint: use another folder"):
             MetricLog(folder)
 
     def full(descriptor):
@@ -168,7 +168,10 @@ def test_a_disk_that_fills_does_not_cost_the_run(tmp_path):
         raise OSError(28, "No space left on device")
 
     log._writers["csv"].write = lambda row: full()
-    with pytest.warns(RuntimeWarning, match=r"cannot write metrics \(csv\): No space left on device; the run goes on"):
+    with pytest.warns(
+        RuntimeWarning,
+        match=r"cannot write metrics \(csv\): No space left on device; training continues without this log",
+    ):
         log.write(ROWS[0])
     log.write(ROWS[1])
     log.close()

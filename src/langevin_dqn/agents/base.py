@@ -115,7 +115,7 @@ class BaseAgent:
 
     def values(self, state: Any, obs: jax.Array, key: jax.Array | None = None) -> jax.Array:
         """The values that the agent acts on, one per action; without a key, at their mean where they are random."""
-        raise NotImplementedError(f"{class_name(self)} has no values")
+        raise NotImplementedError(f"{class_name(self)} does not define values()")
 
     def statistics(self, state: Any) -> dict[str, Any]:
         """Numbers to watch, read between chunks of episodes; ``updates`` is shown in results."""
@@ -135,13 +135,13 @@ class BaseAgent:
     def with_capacity(self, state: Any, capacity: int | None) -> Any:
         """The state as it would be in a run of at most ``capacity`` steps, or an unknown number.
 
-        A run that goes on for longer than it was planned needs it, if the shapes of the state depend on the number
-        that ``init`` was given.
+        A run that is resumed with a larger limit needs it, if the shapes of the state depend on the capacity that
+        ``init`` was given.
         """
         del state, capacity
         raise UserError(
-            f"{class_name(self)} cannot go on for another number of steps than it was planned for",
-            "go on with the episodes and steps of the first run, or give the agent with_capacity(state, capacity)",
+            f"{class_name(self)} cannot be resumed with a different number of steps",
+            "resume with the episodes and steps of the first run, or define with_capacity(state, capacity)",
         )
 
     def without_memory(self, state: Any) -> Any:
@@ -156,7 +156,7 @@ class BaseAgent:
     def explain_divergence(self, state: Any) -> str:
         """Why ``is_finite`` became false, in a line."""
         del state
-        return "the agent's state has a NaN"
+        return "the agent's state contains a NaN"
 
 
 @dataclasses.dataclass(frozen=True)

@@ -26,9 +26,9 @@ def check_agent(agent: Any) -> None:
         if not callable(getattr(agent, method, None)):
             raise UserError(f"agent {name} has no method {method!r}", _HINT)
     if not isinstance(getattr(agent, "learns_within", None), bool):
-        raise UserError(f"agent {name} does not say whether it learns within episodes", "set learns_within = False")
+        raise UserError(f"agent {name} does not define learns_within", "set learns_within = False")
     if not dataclasses.is_dataclass(type(agent)):
-        raise UserError(f"agent {name} is not a frozen dataclass", "put @dataclass(frozen=True) before its class")
+        raise UserError(f"agent {name} is not a frozen dataclass", "decorate its class with @dataclass(frozen=True)")
     if jax.tree_util.all_leaves([agent]):
         raise UserError(
             f"agent {name} is not a pytree", "subclass langevin_dqn.agents.BaseAgent, or use pytrees.pytree"
@@ -37,7 +37,10 @@ def check_agent(agent: Any) -> None:
     try:
         json.dumps(described, allow_nan=False)
     except (TypeError, ValueError) as error:
-        raise UserError(f"agent {name}: describe() is not JSON: {error}", "return a dict of plain values") from None
+        raise UserError(
+            f"agent {name}: describe() returns a value that is not JSON: {error}",
+            "return a dict of numbers, strings, lists and dicts",
+        ) from None
     if not isinstance(described, dict) or not isinstance(described.get("version"), str):
         raise UserError(f"agent {name}: describe() has no version", 'return for instance {"version": "1", ...}')
 
@@ -76,13 +79,13 @@ def check_fits(agent: Any, space: Space, num_actions: int) -> None:
         if _layout(shapes(method, *arguments)) != _layout(state):
             raise UserError(
                 f"agent {name}: {method} changes the structure, shapes or dtypes of the state",
-                "return a state like the one that init returns",
+                "return a state with the structure, shapes and dtypes of the one returned by init",
             )
     for method in ("act", "exploit"):
         action = shapes(method, key, state, obs)
         if getattr(action, "shape", None) != () or not jnp.issubdtype(action.dtype, jnp.integer):
             raise UserError(
-                f"agent {name}: {method} does not return one integer", "return for instance jnp.argmax(values)"
+                f"agent {name}: {method} does not return a single integer", "for example, return jnp.argmax(values)"
             )
     for method in ("statistics", "without_memory", "is_finite"):
         shapes(method, state)

@@ -1,4 +1,4 @@
-"""Whether an agent is the one that a file was written by, from what each says of itself."""
+"""Whether an agent is the one that wrote a file, by comparing their descriptions."""
 
 import json
 from dataclasses import asdict
@@ -31,10 +31,10 @@ def check_same_agent(source: str, name: str, described: dict[str, Any], built: A
     if isinstance(built, ValueAgent) and described.get("network") != describe_network(built.network):
         network = described.get("network")
         named = network.get("class", "another one") if isinstance(network, dict) else "another one"
-        raise UserError(f"{source} was saved with the network {named}", "name it with network= or --network")
+        raise UserError(f"{source} was saved with the network {named}", "pass it with network= or --network")
     raise UserError(
-        f"{source} was saved by another agent, or with other settings or another version of it",
-        f"{name_agent(name)}, and its settings as in training",
+        f"{source} was saved by a different agent, or with different settings or another version of it",
+        f"{name_agent(name)}, with the settings used in training",
     )
 
 
@@ -46,4 +46,4 @@ def _comparable(description: dict[str, Any]) -> dict[str, Any]:
 
 def name_agent(agent: str) -> str:
     """The hint that an agent has to be named."""
-    return f"name it with agent= or --agent{f' {agent}' if agent.startswith('python:') else ''}"
+    return f"pass it with agent= or --agent{f' {agent}' if agent.startswith('python:') else ''}"

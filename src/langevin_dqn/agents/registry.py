@@ -25,7 +25,7 @@ class ResolvedAgent(NamedTuple):
         agent: the agent, with all optional methods.
         name: the preset's name, registered name or id; the class of an agent object; ``custom`` for a configuration.
         preset: the variant, or ``custom``.
-        config: its configuration, or what an agent of the user's own says of itself.
+        config: its configuration, or the output of ``describe()`` for a custom agent.
     """
 
     agent: Any
@@ -43,9 +43,11 @@ def register_agent(name: str, factory: Callable[..., Any]) -> None:
             arguments are the agent's settings. One called ``environment`` is given the environment.
     """
     if name in AGENTS or _REGISTERED.get(name, factory) is not factory:
-        raise UserError(f"there is an agent {name!r} already", "choose another name")
+        raise UserError(f"an agent named {name!r} already exists", "choose another name")
     if not name or ":" in name or not callable(factory):
-        raise UserError(f"cannot register {name!r}", "give a name without a colon, and a function that makes the agent")
+        raise UserError(
+            f"cannot register {name!r}", "use a name without a colon, and a function that returns the agent"
+        )
     _REGISTERED[name] = factory
 
 
@@ -73,7 +75,7 @@ def resolve_agent(
     changes: dict[str, Any] | None = None,
     env: str | None = None,
 ) -> ResolvedAgent:
-    """The agent that ``train`` was asked for, checked against the environment.
+    """The agent that was passed to ``train``, checked against the environment.
 
     Args:
         agent: a preset's name, a registered name, an id, a configuration, or an agent.
@@ -85,9 +87,9 @@ def resolve_agent(
     """
     changes, space = changes or {}, environment.observation_space
     if preset is not None and not (isinstance(agent, str) and (agent in AGENTS or not is_own(agent))):
-        what = agent if isinstance(agent, str) else f"an agent that is given as {class_name(agent)}"
+        what = agent if isinstance(agent, str) else f"an agent of type {class_name(agent)}"
         raise UserError(
-            f"preset={preset} does not apply to {what}", f"leave preset out, or name an agent: {', '.join(AGENTS)}"
+            f"preset={preset} does not apply to {what}", f"leave out preset, or use one of {', '.join(AGENTS)}"
         )
     preset = preset or DEFAULT_PRESET
     network = make_network(network)
@@ -101,13 +103,14 @@ def resolve_agent(
         agent = agent.replace(**changes)
     elif changes:
         raise UserError(
-            f"an agent takes no changes: {', '.join(changes)}", "change the agent itself with dataclasses.replace"
+            f"settings cannot be changed for an agent object: {', '.join(changes)}",
+            "change the agent itself with dataclasses.replace",
         )
     if isinstance(agent, AgentConfig):
         built = make_agent(resolve_config(agent, environment), network, space)
         return ResolvedAgent(built, name, reading, agent)
     if network is not None:
-        raise UserError("network= is for presets and configurations", "give the network to the agent itself")
+        raise UserError("network= cannot be used with a custom agent", "pass the network to the agent itself")
     check_agent(agent)
     if isinstance(agent, ValueAgent):
         check_network(agent.network, space, environment.num_actions)
@@ -123,7 +126,7 @@ def _by_name(name: str, environment: Any, preset: str, changes: dict[str, Any], 
         return ids.call(_REGISTERED[name], name, "agent", environment=environment, **changes)
     if name not in AGENTS:
         error = unknown("agent", name, agent_names())
-        raise UserError(error.message, f"{error.hint}; one of your own is python:package.module:factory")
+        raise UserError(error.message, f"{error.hint}; custom agents are python:package.module:factory")
     return preset_config(name, preset, env=env, **changes)
 
 

@@ -175,6 +175,7 @@ def _check_memory(needed: int, capacity: int) -> None:
     there = machine.memory()
     if there is not None and needed > there:
         raise UserError(
-            f"a replay of {capacity:,} transitions takes {needed / 1e9:.1f} GB, this machine has {there / 1e9:.1f}",
+            f"a replay buffer of {capacity:,} transitions takes {needed / 1e9:.1f} GB, this machine has "
+            f"{there / 1e9:.1f}",
             f"set buffer_size={max(capacity * there // (2 * needed), 1)}, or less",
         )

@@ -48,7 +48,7 @@ class UpdateCount(NamedTuple):
 
 
 class Look(NamedTuple):
-    """What an update sees, for people to watch; the leading axis is the member.
+    """Quantities of an update, for metrics; the leading axis is the member.
 
     Attributes:
         loss: of the minibatch.
@@ -63,7 +63,7 @@ class Look(NamedTuple):
 
 @dataclass(frozen=True)
 class Problem:
-    """What an update minimises, and by which step: all that a learner is told.
+    """What an update minimises, and by which step: the only input of a learner.
 
     Attributes:
         network: the value network.

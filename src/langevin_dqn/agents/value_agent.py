@@ -1,6 +1,6 @@
 r"""One agent for DQN, Langevin DQN, Boot DQN and Ensemble Langevin DQN.
 
-alg1 (``greedy_value_rl``) is alg3 (``ensemble_value_rl``) with one member, so one agent serves all
+Algorithm 1 (``greedy_value_rl``) is Algorithm 3 (``ensemble_value_rl``) with one member, so one agent serves all
 four; its configuration says which of them it is. What it draws before an episode is the member that
 acts, and an index for networks that have one.
 """
@@ -63,7 +63,7 @@ class ValueAgent(BaseAgent):
         network: the value network.
         choice: which learner carries out the updates.
         settings: the whole configuration, as a description.
-        random_steps: steps to look at before training, where the settings ask for something to be measured.
+        random_steps: steps to look at before training, where the settings require a measurement.
     """
 
     numbers: dict[str, Any]
@@ -104,15 +104,15 @@ class ValueAgent(BaseAgent):
     def with_numbers(self, **numbers: Any) -> "ValueAgent":
         """The agent with other traced settings, which may be arrays under ``vmap``.
 
-        A number that is no part of the program, such as a noise variance of 0, stays out of it. What the
-        agent says of itself follows, except for numbers that are traced or batched.
+        A number that is no part of the program, such as a noise variance of 0, stays out of it. The
+        description of the agent follows, except for numbers that are traced or batched.
         """
         for name in numbers:
             absent = self.numbers["epsilon"] is None and name.startswith("epsilon")
             if absent or self.numbers.get(name) is None:
                 raise UserError(
-                    f"{name} cannot be changed: it is not traced, or no part of this agent's program",
-                    "build the agent with another value of it first",
+                    f"{name} cannot be changed: it is not traced, or not used by this agent",
+                    "create the agent with a value that uses it first",
                 )
         known = {name: value for name, value in numbers.items() if not isinstance(value, jax.core.Tracer)}
         known = {name: FIELD_TYPES[name](value) for name, value in known.items() if jnp.ndim(value) == 0}
@@ -121,10 +121,10 @@ class ValueAgent(BaseAgent):
             numbers["loss_scale"] = numbers["loss_scale"] / self.config.members
         return dataclasses.replace(self, numbers=self.numbers | numbers, settings=settings)
 
-    # -- alg3 ---------------------------------------------------------------------
+    # -- Algorithm 3 ---------------------------------------------------------------------
 
     def init(self, key: jax.Array, space: Space, num_actions: int, capacity: int | None = None) -> ValueState:
-        """Lines 1-4 of alg3: random parameters, targets equal to them, and empty buffers."""
+        """Lines 1-4 of Algorithm 3: random parameters, targets equal to them, and empty buffers."""
         c, n = self.config, self.numbers
 
         def draw(key):
@@ -152,7 +152,7 @@ class ValueAgent(BaseAgent):
         return state._replace(replay=self.problem.layout.init(space, extras, self._buffer_size(capacity)))
 
     def begin_episode(self, key: jax.Array, state: ValueState) -> ValueState:
-        """Line 9 of alg3: m ~ Unif({1, ..., M}); and an index, for networks that have one."""
+        """Line 9 of Algorithm 3: m ~ Unif({1, ..., M}); and an index, for networks that have one."""
         member = jax.random.randint(key, (), 0, self.config.members)
         lifetime = self.numbers["prior_lifetime"]
         if lifetime is not None:
@@ -180,7 +180,7 @@ class ValueAgent(BaseAgent):
         return state._replace(learner=self.learner.attend(key, state.learner, state.member, obs))
 
     def act(self, key: jax.Array, state: ValueState, obs: jax.Array) -> jax.Array:
-        """Line 13 of alg3: the acting member's greedy action, ties uniformly; uniform with probability ε (alg1)."""
+        """Line 13 of Algorithm 3: the greedy action of the acting member, or a random one with probability ε."""
         tie_key, explore_key, action_key, row_key = jax.random.split(key, 4)
         q = self.values(state, obs, row_key)
         best = greedy(tie_key, q)
@@ -194,7 +194,7 @@ class ValueAgent(BaseAgent):
         return greedy(key, self.values(state, obs))
 
     def observe(self, key: jax.Array, state: ValueState, step: Step) -> ValueState:
-        """Lines 15-19 of alg3: each member's buffer takes the transition with probability p."""
+        """Lines 15-19 of Algorithm 3: each member's buffer takes the transition with probability p."""
         assert state.replay is not None, "a state without memory cannot observe"
         c, problem = self.config, self.problem
         insert_key, noise_key, place_key = jax.random.split(key, 3)
@@ -217,7 +217,7 @@ class ValueAgent(BaseAgent):
         return self._with_scale(state, value_scale.with_reward(state.scale, step.reward, self._first_scale))
 
     def learn(self, key: jax.Array, state: ValueState, steps: jax.Array) -> ValueState:
-        """Lines 6-8 of alg3: U updates of every member for each of ``steps``, once every buffer has enough data."""
+        """Lines 6-8 of Algorithm 3: U updates of every member for each step, once every buffer has enough data."""
         assert state.replay is not None, "a state without memory cannot learn"
         ready = state.replay.size.min() >= self.numbers["min_replay_size"]
         count = jnp.where(ready, self.numbers["updates_per_step"] * steps, 0)

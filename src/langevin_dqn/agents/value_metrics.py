@@ -47,4 +47,4 @@ def explain_divergence(settings: Any, state: Any) -> str:
         why = "the noise variance is large; try a smaller noise_variance"
     else:
         why = "the values or rewards grew without bound; try a smaller learning rate or a discount below 1"
-    return f"parameters are not finite since episode {int(state.episode)}, update {update}: {why}"
+    return f"parameters are not finite from episode {int(state.episode)}, update {update}: {why}"

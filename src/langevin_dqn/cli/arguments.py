@@ -2,12 +2,14 @@
 
 import contextlib
 import dataclasses
+import inspect
 import io
 import re
 from collections.abc import Sequence
-from typing import TypeVar, get_type_hints
+from typing import Annotated, Any, TypeVar, get_args, get_type_hints
 
 from langevin_dqn.errors import UserError, nearest
+from langevin_dqn.field_docs import descriptions
 
 T = TypeVar("T")
 
@@ -25,11 +27,38 @@ def parse(kind: type[T], argv: Sequence[str], prog: str) -> T:
     complaints = io.StringIO()
     try:
         with contextlib.redirect_stderr(complaints):
-            return tyro.cli(kind, args=list(argv), prog=prog, config=(tyro.conf.FlagCreatePairsOff,))
+            args = tyro.cli(
+                _described(kind),
+                args=list(argv),
+                prog=prog,
+                description=inspect.cleandoc(kind.__doc__ or ""),
+                config=(tyro.conf.FlagCreatePairsOff,),
+            )
+        return kind(**{field.name: getattr(args, field.name) for field in dataclasses.fields(kind)})  # type: ignore[arg-type]
     except SystemExit as stop:
         if stop.code == 0:  # --help
             raise
         raise UserError(_first_sentence(complaints.getvalue()), f"see {prog} --help") from None
+
+
+def _described(kind: type) -> type:
+    """``kind`` for tyro's help: optional values are shown by their type, and only defaults that say something."""
+    import tyro
+
+    about, hints = descriptions(kind), get_type_hints(kind, include_extras=True)
+    fields: list[Any] = []
+    for field in dataclasses.fields(kind):
+        shown: dict[str, Any] = {"help": about[field.name]} if field.name in about else {}
+        positional = "Positional" in str(field.type)
+        if positional or field.default is False or field.default in (None, "", ()):
+            shown["help_behavior_hint"] = ""
+        types = [one for one in get_args(hints[field.name]) if one in (int, float, str)]
+        if positional:
+            shown["metavar"] = f"[{field.name.upper()} ...]"
+        elif field.default is None and types:
+            shown["metavar"] = types[0].__name__.upper()
+        fields.append((field.name, Annotated[hints[field.name], tyro.conf.arg(**shown)], field))
+    return dataclasses.make_dataclass(kind.__name__, fields)
 
 
 def _repeatable(kind: type) -> set[str]:
@@ -62,7 +91,7 @@ def _first_sentence(complaint: str) -> str:
     lines = [line.strip("│ ") for line in complaint.splitlines() if line.startswith("│")]
     lines = [line for line in lines if line and not set(line) <= set("─ ")]
     if not lines:
-        return "the arguments cannot be read"
+        return "cannot parse the arguments"
     text = lines[0]
     if text.endswith(":") and len(lines) > 1:
         text = f"{text} {lines[1]}"

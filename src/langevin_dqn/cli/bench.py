@@ -11,29 +11,29 @@ from langevin_dqn.errors import UserError
 
 @dataclass
 class Args:
-    """Measure updates on one core next to every installed peer, and print ratios.
+    """Measure the speed of updates on one core, next to other implementations.
 
-    Peers are installed by pip install 'langevin-dqn[bench]' and torch==2.13.0.
+    pip install 'langevin-dqn[bench]' torch==2.13.0 installs the others.
     """
 
     environments: bool = False
-    """Measure environment steps next to bsuite's instead, for every bsuite experiment."""
+    """Measure environment steps instead, and compare with bsuite, for every experiment."""
     quick: bool = False
-    """Depths 10 and 50 only, and no solving: under 90 seconds."""
+    """Measure depths 10 and 50 only, without learning times; takes less than 90 seconds."""
     out: str = "out/bench"
     """Folder for bench.json, bench.md and bench.png, or environments.json and environments.md."""
     repeats: int | None = None
-    """Rounds; 9 by default, 3 with --quick."""
+    """Number of rounds. Default: 9, or 3 with --quick."""
     solve_limit: float = 120.0
-    """Seconds each agent gets to learn Deep Sea of depth 10, 20 and 30; 0 skips this."""
+    """Time limit in seconds for learning each of Deep Sea's depths 10, 20 and 30; 0 skips this part."""
 
 
 def main(args: Args) -> int:
     out = Path(args.out)
     if out.exists() and not out.is_dir():
-        raise UserError(f"{out} is a file", "name a folder with --out")
+        raise UserError(f"{out} is a file", "pass a folder with --out")
     if args.repeats is not None and args.repeats < 1:
-        raise UserError(f"--repeats {args.repeats} measures nothing", "use at least 1")
+        raise UserError(f"--repeats {args.repeats} is out of range", "--repeats must be at least 1")
     from langevin_dqn import machine
     from langevin_dqn.bench.timing import pin_to_one_core
 

@@ -20,41 +20,41 @@ if TYPE_CHECKING:
 
 @dataclass
 class Args:
-    """Run agents over bsuite's experiments, score them as bsuite does, and draw its radar and bars.
+    """Run agents on bsuite, score them as bsuite does, and draw the scores.
 
-    Runs are kept in a store: the same command again continues where it stopped.
+    Finished runs are stored; repeat the command to continue an interrupted one.
     """
 
     agents: str = "dqn,langevin_dqn"
-    """Names of agents; name:field=value changes one of them, as in boot_dqn:members=10."""
+    """Names of agents, with settings after a colon: dqn,boot_dqn:members=10."""
     settings: str = "quick"
-    """quick (a small part), all (468 settings), or ids and experiments, as in deep_sea/3,catch."""
+    """quick (a subset), all (468 settings), or ids and experiments: deep_sea/3,catch."""
     seeds: str = "0"
-    """Passes over the settings: 3, 0-4 or 0,2,7."""
+    """Seeds, one pass over the settings for each: 3, 0-4 or 0,2,7."""
     episodes_scale: float = 1.0
-    """Factor of the number of episodes, rounded to one that bsuite logs."""
+    """Multiply bsuite's number of episodes by this; rounded to an episode that bsuite logs."""
     store: str = "out/bsuite"
-    """Folder of runs; radar and bars are written there too, as PNG and PDF."""
+    """Folder of stored runs; the radar and bar charts are written there too, as PNG and PDF."""
     updates_per_step: int | None = None
-    """U, updates for each environment step; the preset's by default. The paper's Figures 9 and 10 use 5."""
+    """Updates per environment step (U). Default: the preset's. Figures 9 and 10 of the paper use 5."""
     preset: str = DEFAULT_PRESET
-    """recommended, paper (its tables) or released (the authors' code)."""
+    """Settings of the agent: recommended, paper (the paper's tables) or released (the authors' code)."""
     members: int | None = None
-    """Models in each ensemble; the preset's by default. Agents without an ensemble stay without."""
+    """Number of models in each ensemble. Default: the preset's. Agents without an ensemble are not affected."""
     set: Annotated[tuple[str, ...], tyro.conf.UseAppendAction] = ()
-    """Any field of every agent's configuration, as field=value."""
+    """Set a field of every agent's configuration, as field=value. May be repeated."""
     deep_sea_threshold: float = 0.8
-    """Share of bad episodes below which Deep Sea is solved: the paper's 0.8, or 0.9 as in bsuite since 0.3.6."""
+    """Fraction of bad episodes below which Deep Sea is solved: 0.8 (the paper), or 0.9 (bsuite since 0.3.6)."""
     mnist_dir: str | None = None
-    """Folder with MNIST's training files; by default LANGEVIN_DQN_MNIST names it. Without, MNIST is left out."""
+    """Folder of MNIST's training files. Default: the variable LANGEVIN_DQN_MNIST. Without it, MNIST is left out."""
     json: bool = False
     """Print one JSON object per agent to stdout and nothing else."""
     workers: int | None = None
-    """Runs at a time; the number of cores by default."""
+    """Number of runs in parallel. Default: the number of cores."""
     runner: str = "threads"
-    """threads (of this process) or processes (a crash of one does not stop the others)."""
+    """Where to run: threads, or processes (a crash of one does not stop the others)."""
     ray: str | None = None
-    """Run on Ray: local, auto (this machine's cluster) or host:port."""
+    """Run on a Ray cluster: local (start one), auto (the one on this machine) or host:port."""
 
 
 def parse_agents(args: Args) -> dict[str, tuple[str, dict[str, Any]]]:
@@ -66,7 +66,7 @@ def parse_agents(args: Args) -> dict[str, tuple[str, dict[str, Any]]]:
         else:
             words.append(word)
     if not words:
-        raise UserError("no agents to run", "write for instance --agents dqn,langevin_dqn")
+        raise UserError("no agents to run", "for example, --agents dqn,langevin_dqn")
     common = dict(parse_assignment(text) for text in args.set)
     if args.updates_per_step is not None:
         common["updates_per_step"] = args.updates_per_step
@@ -122,7 +122,7 @@ def _leave_out_mnist(args: Args, chosen: "Protocol") -> "Protocol":
         os.environ[mnist_files.VARIABLE] = args.mnist_dir
     images = [name for name in chosen.experiments if name.startswith("mnist")]
     if images and not os.environ.get(mnist_files.VARIABLE) and len(images) < len(chosen.experiments):
-        _say(f"leaving out {', '.join(images)}: name the folder of its files with --mnist-dir to run it")
+        _say(f"leaving out {', '.join(images)}: pass the folder of MNIST's files with --mnist-dir to run them")
         return chosen.without(images)
     if images:
         make_env(f"{images[0]}/0")  # complains about files that are missing or broken
@@ -138,13 +138,13 @@ def _run(args: Args, store, jobs: list) -> bool:
     store.prepare()
     plan = plan_of(jobs, store)
     for path in store.damaged:
-        _say(f"set aside a file that cannot be read: {path}")
+        _say(f"unreadable file, not used: {path}")
     _say(f"{len(jobs)} runs, {len(jobs) - len(plan.missing)} of them in {args.store}")
     failures = run_missing("bsuite", store, plan.missing, plan.seconds, run) if plan.missing else []
     for failure in failures:
         _say(f"failed: {failure}")
     if failures:
-        _say(f"{len(failures)} runs failed; the others are stored, and the same command tries these again")
+        _say(f"{len(failures)} runs failed; the others are stored. Repeat the command to try again")
     return not failures
 
 
@@ -195,7 +195,7 @@ def _draw(args: Args, summaries: list[dict[str, Any]], caption: str) -> None:
         bsuite_figures.bars(scores, Path(args.store) / f"bars.{suffix}", caption, unfinished)
         if len(set().union(*tags.values())) >= 3:  # fewer make no polygon
             bsuite_figures.radar(tags, Path(args.store) / f"radar.{suffix}", caption)
-    _say(f"wrote pictures to {args.store}")
+    _say(f"wrote figures to {args.store}")
 
 
 def _caption(args: Args, chosen: "Protocol", seeds: int) -> str:

@@ -43,14 +43,16 @@ def remembered(args: Any) -> Any:
             raise TypeError
     except OSError as error:
         raise UserError(
-            f"cannot read {path}: {error.strerror or error}", "name the folder that --checkpoint named"
+            f"cannot read {path}: {error.strerror or error}", "pass the folder that was given to --checkpoint"
         ) from None
     except (ValueError, TypeError, KeyError):
-        raise UserError(f"{path} is damaged", "give the first command again, with --resume for --checkpoint") from None
+        raise UserError(
+            f"{path} is damaged", "repeat the first command with --resume in place of --checkpoint"
+        ) from None
     given = {name: getattr(args, name) for name in _REMEMBERED if getattr(args, name) != defaults[name]}
     for name in ("agent", "env", "network"):
         if name not in given and told[name] is not None:
-            refuse_import(told[name], str(path), f"if you trust it, name it: --{name} {told[name]}")
+            refuse_import(told[name], str(path), f"if you trust it, pass it explicitly: --{name} {told[name]}")
     # What the seeds that have ended wrote is written again, the same.
     return dataclasses.replace(args, **told | given, overwrite=True)
 
@@ -69,7 +71,7 @@ class Kept:
         name = f"{time.strftime('%Y%m%d_%H%M%S')}_{os.getpid()}"
         self.folder, self._asked = Path(asked) if asked else STOPPED / name, asked is not None
         if args.checkpoint_every <= 0:
-            raise UserError(f"--checkpoint-every {args.checkpoint_every:g} is out of range", "give seconds above 0")
+            raise UserError(f"--checkpoint-every {args.checkpoint_every:g} is out of range", "it must be above 0")
         if args.metrics_every < 1:
             raise UserError(f"--metrics-every {args.metrics_every} is out of range", "it must be at least 1")
         self._check_checkpoints()
@@ -80,18 +82,22 @@ class Kept:
 
         args = self._args
         if args.resume and args.checkpoint not in (None, args.resume):
-            raise UserError("--resume and --checkpoint name two folders", "--resume alone goes on in its folder")
+            raise UserError("--resume and --checkpoint are different folders", "leave out --checkpoint")
         if not self._asked:
             return
         saved = any(Checkpoints(self._of(seed)).files() for seed in self._seeds)
         if args.resume and not saved:
-            raise UserError(f"there is no checkpoint in {self.folder}", "name the folder that --checkpoint named")
+            raise UserError(f"{self.folder} contains no checkpoint", "pass the folder that was given to --checkpoint")
         if not args.resume and saved:
-            raise UserError(
-                f"there is a checkpoint in {self.folder} already", f"--resume {self.folder} goes on from it"
-            )
+            raise UserError(f"{self.folder} already contains a checkpoint", f"resume with --resume {self.folder}")
         Checkpoints(self.folder).prepare()
-        self._write_request(self._seeds)
+        if not args.resume:
+            self._write_request(self._seeds)
+
+    def remember(self) -> None:
+        """Store what ``--resume`` asked for, once no run has refused it."""
+        if self._args.resume:
+            self._write_request(self._seeds)
 
     def _check_log(self) -> None:
         if self._args.log is None:
@@ -122,18 +128,18 @@ class Kept:
         )
 
     def explain(self, stopped: Stopped, ended: Sequence[int]) -> int:
-        """Say what is saved and how to go on; the exit code."""
+        """Print what is saved and how to continue; returns the exit code."""
         left = [seed for seed in self._seeds if self._asked or seed not in ended]
         for reason in stopped.failed:
-            say(f"a seed is not saved: {reason}")
+            say(f"a seed could not be saved: {reason}")
         if not (stopped.saved or self._asked):
-            say("stopped; nothing is saved")
+            say("stopped; nothing was saved")
             return stopped.exit_code
         if not self._asked:
             self._write_request(left)
-        done = f"; {len(ended)} seeds had ended" if ended else ""
+        done = f"; {len(ended)} seeds had finished" if ended else ""
         say(f"stopped; {len(stopped.saved)} of {len(self._seeds)} seeds saved in {self.folder}{done}")
-        say(f"hint: langevin-dqn run --resume {shlex.quote(str(self.folder))}{self._repeated()} goes on")
+        say(f"hint: continue with langevin-dqn run --resume {shlex.quote(str(self.folder))}{self._repeated()}")
         return stopped.exit_code
 
     def _repeated(self) -> str:
@@ -154,4 +160,4 @@ class Kept:
             unfinished.write_text(json.dumps(request | {"seeds": ",".join(map(str, seeds))}), encoding="utf-8")
             unfinished.replace(path)
         except OSError as error:
-            raise UserError(f"cannot write {path}: {error.strerror or error}", "name another folder") from None
+            raise UserError(f"cannot write {path}: {error.strerror or error}", "use another folder") from None

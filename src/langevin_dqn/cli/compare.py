@@ -23,56 +23,57 @@ _AXES = ("episodes", "steps")
 
 @dataclass
 class Args:
-    """Run agents on environments over seeds, and compare them: a table with intervals, and a picture.
+    """Compare agents on environments over seeds: a table of scores with intervals.
 
-    Runs are kept in a store: the same command again continues where it stopped. In lists, a comma separates two
-    entries unless setting=value or a number follows it.
+    Finished runs are stored; repeat the command to continue an interrupted one.
+
+    A comma separates two entries, unless a number or setting=value follows it.
     """
 
     agents: Annotated[tuple[str, ...], tyro.conf.UseAppendAction] = ()
-    """Agents, with settings after a colon: dqn,ensemble_langevin_dqn:members=10, or one of your own,
+    """Agents, with settings after a colon: dqn,ensemble_langevin_dqn:members=10. A custom agent is
     python:package.module:factory:setting=value."""
     env: Annotated[tuple[str, ...], tyro.conf.UseAppendAction] = ()
     """Environment ids, as for run: deep_sea:depth=20,mapping_seed=7,gym:CartPole-v1."""
     seeds: str = "0-4"
-    """One seed, a range or a list: 3, 0-4 or 0,2,7."""
+    """Random seeds: one (3), a range (0-4) or a list (0,2,7)."""
     grid: Annotated[tuple[str, ...], tyro.conf.UseAppendAction] = ()
     """Values of a setting to cross with every agent that has it: noise_variance=1e-5,1e-4; for one agent only,
     langevin_dqn:noise_variance=1e-5,1e-4; hidden=50,50;100,100. Several grids are crossed with each other."""
     set: Annotated[tuple[str, ...], tyro.conf.UseAppendAction] = ()
-    """A setting of every agent that has it, as field=value."""
+    """Set a field of every agent that has it, as field=value. May be repeated."""
     episodes: int | None = None
-    """Episodes per run; without this and --steps, as many as bsuite runs for a bsuite id, else 1000."""
+    """Episodes per run. Default without --steps: bsuite's number of episodes for a bsuite id, otherwise 1000."""
     steps: int | None = None
-    """Environment steps per run, at most."""
+    """Maximum number of environment steps per run."""
     preset: str = DEFAULT_PRESET
-    """recommended, paper (its tables) or released (the authors' code)."""
+    """Settings of the agent: recommended, paper (the paper's tables) or released (the authors' code)."""
     store: str = "out/compare"
-    """Folder of runs."""
+    """Folder of stored runs."""
     score: str = "final"
-    """What is compared: final (mean return of the last tenth of a run's episodes) or mean (of all its episodes)."""
+    """Score of a run: final (mean return of the last tenth of its episodes) or mean (of all its episodes)."""
     reference: Annotated[tuple[str, ...], tyro.conf.UseAppendAction] = ()
     """Scores that count as 0 and 1 in an environment when environments are averaged: gym:CartPole-v1=20,500; by
     default the lowest and the highest score of any run."""
     plot: str | None = None
-    """Write the learning curves, a panel per environment, to this .png, .pdf or .svg file."""
+    """Write learning curves, one panel per environment, to this file (.png, .pdf or .svg)."""
     x: str | None = None
-    """episodes or steps on the picture's horizontal axis; by default steps if --steps is given."""
+    """Horizontal axis of --plot: episodes or steps. Default: steps if --steps is given."""
     json: bool = False
     """Print one JSON object per agent and environment to stdout and nothing else."""
     workers: int | None = None
-    """Runs at a time; the number of cores by default."""
+    """Number of runs in parallel. Default: the number of cores."""
     runner: str = "threads"
-    """threads (of this process) or processes (a crash of one does not stop the others)."""
+    """Where to run: threads, or processes (a crash of one does not stop the others)."""
     ray: str | None = None
-    """Run on Ray: local, auto (this machine's cluster) or host:port."""
+    """Run on a Ray cluster: local (start one), auto (the one on this machine) or host:port."""
 
 
 def main(args: Args) -> int:
     if not args.agents:
-        raise UserError("no agents to compare", "write for instance --agents dqn,langevin_dqn")
+        raise UserError("no agents to compare", "for example, --agents dqn,langevin_dqn")
     if not args.env:
-        raise UserError("no environments to run", "write for instance --env deep_sea:depth=10,gym:CartPole-v1")
+        raise UserError("no environments to run", "for example, --env deep_sea:depth=10,gym:CartPole-v1")
     agents, envs = split_list(args.agents, "--agents"), split_list(args.env, "--env")
     seeds, grid, reference = parse_seeds(args.seeds), grid_of(args.grid), parse_reference(args.reference)
     common = dict(map(split_assignment, args.set))
@@ -139,14 +140,14 @@ def _run(args: Args, store: "Store", entries: "list[Entry]") -> int:
     jobs = [entry.job for entry in entries]
     plan = plan_of(jobs, store)
     for path in store.damaged:
-        _say(f"set aside a file that cannot be read: {path}")
+        _say(f"unreadable file, not used: {path}")
     _say(f"{len(jobs)} runs, {len(jobs) - len(plan.missing)} of them in {args.store}")
     run = runner_of(args.runner, args.ray, args.workers)
     failures = run_missing("compare", store, plan.missing, plan.seconds, run) if plan.missing else []
     for failure in failures:
         _say(f"failed: {failure}")
     if failures:
-        _say(f"{len(failures)} runs failed; the others are stored, and the same command tries these again")
+        _say(f"{len(failures)} runs failed; the others are stored. Repeat the command to try again")
     return len(failures)
 
 

@@ -62,7 +62,7 @@ def _notes(summary: "pl.DataFrame", runs: "pl.DataFrame", reference: Mapping[str
         f"IQM: interquartile mean over seeds of the score, the {SCORES[first['score']]}.",
         f"Interval: {first['level']:.0%}, percentile bootstrap over seeds"
         + (", stratified by environment" if ALL in summary["env"] else "")
-        + f", {first['resamples']:,} resamples; none below {LEAST_SEEDS} seeds.",
+        + f", {first['resamples']:,} resamples; no interval for fewer than {LEAST_SEEDS} seeds.",
     ]
     if ALL in summary["env"]:
         notes.append(_normalisation(set(runs["env"]), reference))
@@ -70,12 +70,12 @@ def _notes(summary: "pl.DataFrame", runs: "pl.DataFrame", reference: Mapping[str
         notes.append("Learned: seeds whose regret fell below the environment's threshold.")
     for (env,), own in summary.group_by("env", maintain_order=True):
         if own["normalised"].count() == 0 and own["seeds"].sum() > 0:
-            notes.append(f"All runs have the same score in {env}: it is left out of normalised scores.")
+            notes.append(f"{env} is left out of the normalised scores, because all its runs have the same score.")
     for row in runs.filter(runs["diverged"].is_not_null()).iter_rows(named=True):
         notes.append(f"{row['agent']} on {row['env']}, seed {row['seed']}, diverged: {row['diverged']}")
     silent = runs.filter((runs["episodes"] == 0) & runs["diverged"].is_null()).height
     if silent:
-        notes.append(f"{silent} runs ended no episode and have no score; use a larger --steps or --episodes.")
+        notes.append(f"{silent} runs finished no episode and have no score; increase --steps or --episodes.")
     return notes
 
 

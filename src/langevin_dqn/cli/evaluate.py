@@ -12,19 +12,19 @@ from langevin_dqn.errors import UserError
 
 @dataclass
 class Args:
-    """Play greedy episodes with saved agents, in which nothing is learned."""
+    """Evaluate saved agents: run greedy episodes, without exploration or learning."""
 
     agents: tyro.conf.Positional[tuple[str, ...]]
-    """Files that run --save wrote, or folders of them."""
+    """Files written by run --save, or folders of them."""
     env: str | None = None
-    """Environment id; by default the one each agent was trained on. An id that imports code (jax:, dm:, some gym:
-    ids) is never taken from a file: name it here."""
+    """Environment id. Default: the one on which each agent was trained. An id that imports code (jax:, dm:, some gym:
+    ids) is never taken from a file: pass it here."""
     agent: str | None = None
-    """Id of the agent, python:package.module:factory, where it is one of your own."""
+    """Id of a custom agent, python:package.module:factory."""
     network: str | None = None
-    """Id of the network, python:package.module:factory, where it is one of your own."""
+    """Id of a custom network, python:package.module:factory."""
     set: Annotated[tuple[str, ...], tyro.conf.UseAppendAction] = ()
-    """An argument of the agent's factory as field=value, as it was in training."""
+    """Argument of the agent's factory, as field=value; the same as in training. May be repeated."""
     episodes: int = 20
     """Episodes per agent."""
     seed: int = 0
@@ -53,12 +53,12 @@ def main(args: Args) -> int:
 def files_of(names: tuple[str, ...]) -> list[Path]:
     """Each file, and each folder's files in the order of their seeds."""
     if not names:
-        raise UserError("no agent to evaluate", "name files or folders that run --save wrote")
+        raise UserError("no agent to evaluate", "pass files or folders written by run --save")
     files: list[Path] = []
     for path in map(Path, names):
         found = sorted(path.glob("*.npz"), key=lambda p: (len(p.stem), p.stem)) if path.is_dir() else [path]
         if not found:
-            raise UserError(f"{path} has no .npz files", "name a folder that run --save wrote")
+            raise UserError(f"{path} has no .npz files", "pass a folder written by run --save")
         files += found
     return files
 
@@ -73,7 +73,7 @@ def _evaluated(file: Path, args: Args) -> dict[str, Any]:
     changes = {name: ids.literal(value) for name, value in map(split_assignment, args.set)}
     saved = load_agent(file, args.env, agent=args.agent, network=args.network, **changes)
     if args.env is None:
-        ids.refuse_import(saved.env, str(file), f"if you trust it, name it: --env {saved.env}")
+        ids.refuse_import(saved.env, str(file), f"if you trust it, pass it explicitly: --env {saved.env}")
     environment = make_env(args.env or saved.env)
     try:
         if args.env:

@@ -12,18 +12,18 @@ if TYPE_CHECKING:
 _ELSEWHERE = {
     "gym:CartPole-v1": "any Gymnasium environment with a finite number of actions",
     "gymnax:Breakout-MinAtar": "any gymnax environment with a finite number of actions; compiled",
-    "xminigrid:MiniGrid-Empty-5x5": "any environment of XLand-MiniGrid's without rulesets; compiled",
+    "xminigrid:MiniGrid-Empty-5x5": "any XLand-MiniGrid environment without rulesets; compiled",
     "dm:package.module:factory": "any dm_env environment with a finite number of actions",
-    "jax:package.module:factory": "a compiled environment of your own",
+    "jax:package.module:factory": "a custom compiled environment",
 }
 
 
 @dataclass
 class Args:
-    """List agents, presets, environments and the fields that --set takes."""
+    """List agents, presets, environments and configuration fields."""
 
     fields: bool = False
-    """Every field of an agent's configuration, with its default and what it is for."""
+    """Show every field of an agent's configuration, with its default and description."""
     json: bool = False
     """Print one JSON object instead of tables."""
 
@@ -59,7 +59,7 @@ def main(args: Args) -> int:
             if set(cells) != {_short(default)}:
                 table.add_row(name, *cells)
         console.print(table)
-    console.print("Fields that no agent changes are not shown; langevin-dqn list --fields shows all.\n")
+    console.print("Only fields that differ between agents are shown; langevin-dqn list --fields shows all.\n")
     _print_environments(console, FACTORIES)
     total = sum(len(sweep.settings) for sweep in SWEEPS.values())
     table = _table("ids", "settings", "episodes", "tags", title=f"bsuite experiments, {total} ids")
@@ -73,7 +73,7 @@ def main(args: Args) -> int:
 def _print_environments(console: Any, factories: Any) -> None:
     from langevin_dqn.field_docs import without_marks
 
-    table = _table("name", "what it is, and its settings", title="Environments")
+    table = _table("name", "description and settings", title="Environments")
     for name, factory in factories.items():
         settings = ", ".join(f"{k}={p.default}" for k, p in inspect.signature(factory).parameters.items())
         about = without_marks((factory.__doc__ or "").split("\n")[0])

@@ -1,6 +1,6 @@
 """``langevin-dqn COMMAND``: dispatch, and errors as one line and one hint.
 
-Exit codes: 0 done, 1 a run or a check failed, 2 bad usage or bad input, 130 stopped by Ctrl-C, 143 by SIGTERM.
+Exit codes: 0 success, 1 a run or a check failed, 2 bad usage or bad input, 130 stopped by Ctrl-C, 143 by SIGTERM.
 """
 
 import contextlib
@@ -19,15 +19,15 @@ from langevin_dqn.stopping import Stopped
 
 #: Each command: the module that has its ``Args`` and ``main(args)``, and a line about it.
 COMMANDS = {
-    "run": ("langevin_dqn.cli.run", "train an agent on an environment, over seeds"),
-    "evaluate": ("langevin_dqn.cli.evaluate", "measure agents that run --save wrote, without exploration or learning"),
-    "compare": ("langevin_dqn.cli.compare", "run agents on environments over seeds: one table with intervals"),
-    "bsuite": ("langevin_dqn.cli.bsuite", "run agents over bsuite, score them and draw the radar and bars"),
-    "reproduce": ("langevin_dqn.cli.reproduce", "run what the paper's figures need, and draw them"),
+    "run": ("langevin_dqn.cli.run", "train an agent on an environment, for several seeds"),
+    "evaluate": ("langevin_dqn.cli.evaluate", "evaluate saved agents, without exploration or learning"),
+    "compare": ("langevin_dqn.cli.compare", "compare agents on environments over several seeds"),
+    "bsuite": ("langevin_dqn.cli.bsuite", "run agents on bsuite, score them, and draw radar and bar charts"),
+    "reproduce": ("langevin_dqn.cli.reproduce", "run the experiments of the paper's figures, and draw them"),
     "status": ("langevin_dqn.cli.status", "show the progress of a store"),
-    "report": ("langevin_dqn.cli.report", "test the paper's claims on a store of runs, and draw its figures"),
-    "verify": ("langevin_dqn.cli.verify", "check a store: intact files, repeated runs, written verdicts"),
-    "bench": ("langevin_dqn.cli.bench", "measure the speed of updates, next to every installed peer"),
+    "report": ("langevin_dqn.cli.report", "test the paper's claims with stored runs, and draw the figures"),
+    "verify": ("langevin_dqn.cli.verify", "check a store: intact files, reproducible runs, written verdicts"),
+    "bench": ("langevin_dqn.cli.bench", "measure the speed of updates, and compare with other packages"),
     "list": ("langevin_dqn.cli.listing", "list agents, presets, environments and fields"),
 }
 
@@ -53,8 +53,9 @@ def usage() -> str:
             *lines,
             "",
             "langevin-dqn COMMAND --help shows the options of a command.",
-            "Exit codes: 0 done, 1 a run or a check failed, 2 bad usage or bad input, 130 stopped by Ctrl-C (143 by",
-            "SIGTERM). Runs that are stopped are saved first.",
+            "Exit codes: 0 success, 1 a run or a check failed, 2 bad usage or bad input,",
+            "130 stopped by Ctrl-C, 143 by SIGTERM. Unfinished runs are saved before they",
+            "stop; repeat the command, or use run --resume, to continue.",
         ]
     )
 

@@ -19,24 +19,25 @@ if TYPE_CHECKING:
 
 @dataclass
 class Args:
-    """Check the claims of figures against the runs in a store, and draw the figures.
+    """Test the claims about figures with the runs in a store, and draw the figures.
 
-    Without --out, --markdown, --figures or --json, the page is written to report.html in the store.
+    By default, the report is written to report.html in the store.
     """
 
     store: str
-    """Folder of runs."""
+    """Folder of stored runs."""
     figure: Annotated[tuple[str, ...], tyro.conf.UseAppendAction] = ()
-    """Report this figure: fig2, fig7 and so on, all, or python:package.module:figure for one of your own. May be given
-    several times; every figure of the paper by default."""
+    """Figure to report: fig2, fig7, ..., all, or a custom one, python:package.module:figure. May be repeated. Default:
+    every figure of the paper."""
     scale: str | None = None
-    """quick, standard or paper; by default, figure by figure, the largest scale of which half of the runs are done."""
+    """Size of the experiments: quick, standard or paper. Default: for each figure, the largest of which half of the
+    runs are stored."""
     out: str | None = None
-    """Write the page to this .html file."""
+    """Write the report to this .html file."""
     markdown: str | None = None
-    """Write the claims as a Markdown table to this .md file, with the pictures of --figures below."""
+    """Write the claims as a Markdown table to this .md file, followed by the pictures of --figures."""
     figures: str | None = None
-    """Write the pictures to this folder, as PNG and PDF."""
+    """Write the figures to this folder, as PNG and PDF."""
     json: bool = False
     """Print one JSON object per claim to stdout and nothing else."""
 
@@ -48,9 +49,9 @@ def main(args: Args) -> int:
         check_scale(args.scale)
     for path, suffix in ((args.out, ".html"), (args.markdown, ".md")):
         if path is not None and Path(path).suffix != suffix:
-            raise UserError(f"{path} does not end in {suffix}", f"name a {suffix} file")
+            raise UserError(f"{path} does not end in {suffix}", f"use a file name that ends in {suffix}")
     if not Path(args.store).exists():
-        raise UserError(f"there is no store at {args.store}", "name the folder that was given to reproduce --store")
+        raise UserError(f"there is no store at {args.store}", "pass the folder that was given to reproduce --store")
     from langevin_dqn import machine
 
     machine.prepare()
@@ -63,7 +64,7 @@ def main(args: Args) -> int:
     store = Store(args.store)
     reports = summarise(store, chosen, args.scale)
     for damaged in store.damaged:
-        _say(f"set aside a file that cannot be read: {damaged}")
+        _say(f"unreadable file, not used: {damaged}")
     if not any(report.results for report in reports) and any(report.planned for report in reports):
         which = " or ".join(args.figure) or "any figure"
         scale = f" at scale {args.scale}" if args.scale else ""
@@ -104,7 +105,7 @@ def write(
                 links = {name: Path(os.path.relpath(path.absolute(), home)).as_posix() for name, path in drawn.items()}
                 _write_text(Path(markdown), text.document(reports, links if figures else None))
         except OSError as error:
-            raise UserError(f"cannot write: {error}", "name another file or folder") from None
+            raise UserError(f"cannot write: {error}", "use another file or folder") from None
     for path in filter(None, (figures, markdown, out)):
         _say(f"wrote {path}")
 

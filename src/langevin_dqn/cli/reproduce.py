@@ -14,26 +14,27 @@ if TYPE_CHECKING:
 
 @dataclass
 class Args:
-    """Run what the paper's figures need, draw them, and check the paper's claims about them.
+    """Run the experiments of the paper's figures, and test the claims about them.
 
-    Runs are kept in a store: the same command again continues where it stopped.
+    Finished runs are stored; repeat the command to continue an interrupted one.
     """
 
     figures: tyro.conf.Positional[tuple[str, ...]]
-    """fig2, fig7 and so on, or all; deeper for those about the recommended presets; python:package.module:figure for
-    one of your own."""
+    """Figures: fig2, fig7, ..., or all; deeper for those about the recommended presets; or a custom one,
+    python:package.module:figure."""
     scale: str = "quick"
-    """quick (at most half an hour on two cores for all), standard (about eight hours) or paper (the full protocol)."""
+    """Size of the experiments: quick (all figures take at most half an hour on two cores), standard (about eight hours)
+    or paper (the full protocol)."""
     store: str = "out/paper"
-    """Folder of runs; pictures and the report page are written there too."""
+    """Folder of stored runs; the figures and the report are written there too."""
     workers: int | None = None
-    """Runs at a time; the number of cores by default."""
+    """Number of runs in parallel. Default: the number of cores."""
     runner: str = "threads"
-    """threads (of this process) or processes (a crash of one does not stop the others)."""
+    """Where to run: threads, or processes (a crash of one does not stop the others)."""
     ray: str | None = None
-    """Run on Ray: local, auto (this machine's cluster) or host:port."""
+    """Run on a Ray cluster: local (start one), auto (the one on this machine) or host:port."""
     plan: bool = False
-    """Only show what would be run."""
+    """Show what would be run, and stop."""
 
 
 def main(args: Args) -> int:
@@ -41,7 +42,7 @@ def main(args: Args) -> int:
     from langevin_dqn.errors import UserError
 
     if not args.figures:
-        raise UserError("no figure to reproduce", "name some, such as fig2 fig7, or all")
+        raise UserError("no figure to reproduce", "for example, fig2 fig7, or all")
     machine.prepare()
     from langevin_dqn.cli.sweep import run_missing, runner_of
     from langevin_dqn.paper.jobs import check_scale
@@ -57,7 +58,7 @@ def main(args: Args) -> int:
         store.prepare()
     plan = figures_plan(figures, scale, store)
     for path in store.damaged:
-        _say(f"set aside a file that cannot be read: {path}")
+        _say(f"unreadable file, not used: {path}")
     workers = args.workers or available_cores()
     _show_plan(figures, scale, store, plan, workers)
     if args.plan:

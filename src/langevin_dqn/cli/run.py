@@ -24,67 +24,67 @@ class Args:
     """Train an agent on an environment, once per seed, and report how fast it learned."""
 
     agent: str = ""
-    """dqn, langevin_dqn, boot_dqn or ensemble_langevin_dqn, or one of your own: python:package.module:factory."""
+    """Agent: dqn, langevin_dqn, boot_dqn, ensemble_langevin_dqn, or a custom one, python:package.module:factory."""
     env: str = "deep_sea:depth=10"
-    """Environment id: deep_sea:depth=20,mapping_seed=7, a bsuite id such as cartpole_noise/12, gym:CartPole-v1,
-    gymnax:Breakout-MinAtar, xminigrid:MiniGrid-Empty-5x5, dm:package.module:factory, or one of your own,
-    jax:package.module:factory; see list."""
+    """Environment id, such as deep_sea:depth=20,mapping_seed=7, cartpole_noise/12 (bsuite), gym:CartPole-v1,
+    gymnax:Breakout-MinAtar, xminigrid:MiniGrid-Empty-5x5, dm:package.module:factory, or a custom environment,
+    jax:package.module:factory. langevin-dqn list shows all names."""
     seeds: str = "0"
-    """One seed, a range or a list: 3, 0-4 or 0,2,7."""
+    """Random seeds: one (3), a range (0-4) or a list (0,2,7)."""
     episodes: int | None = None
-    """Episodes per seed; without this and --steps, as many as bsuite runs for a bsuite id, else 1000."""
+    """Episodes per seed. Default without --steps: bsuite's number of episodes for a bsuite id, otherwise 1000."""
     steps: int | None = None
-    """Environment steps per seed, at most."""
+    """Maximum number of environment steps per seed."""
     updates_per_step: int | None = None
-    """U, updates for each environment step; the preset's by default."""
+    """Updates per environment step (U). Default: the preset's."""
     preset: str = DEFAULT_PRESET
-    """recommended, paper (its tables) or released (the authors' code)."""
+    """Settings of the agent: recommended, paper (the paper's tables) or released (the authors' code)."""
     network: str | None = None
-    """Value network of your own, python:package.module:factory; by default the configuration's."""
+    """Custom value network, python:package.module:factory. Default: the configuration's."""
     members: int | None = None
-    """Models in the ensemble; the preset's by default."""
+    """Number of models in the ensemble. Default: the preset's."""
     set: Annotated[tuple[str, ...], tyro.conf.UseAppendAction] = ()
-    """Any field of the configuration, or argument of the agent's factory, as field=value."""
+    """Set a field of the configuration, or an argument of the agent's factory, as field=value. May be repeated."""
     stop_when_solved: bool = False
-    """Stop each seed at the episode in which it has learned."""
+    """Stop each seed at the episode at which it has learned."""
     json: bool = False
     """Print one JSON object per seed to stdout and nothing else."""
     returns: bool = False
-    """With --json: also returns and lengths, a number for each episode."""
+    """Include the return and the length of every episode in the output of --json."""
     plot: str | None = None
-    """Write the learning curves to this .png, .pdf or .svg file."""
+    """Write learning curves to this file (.png, .pdf or .svg)."""
     record: str | None = None
-    """q: record the uncertainty of Q at every state, for --json and --maps; for environments observed as an index."""
+    """q: record the uncertainty of Q at every state, for --json and --maps. Requires index observations."""
     maps: str | None = None
-    """Write the first seed's maps (--record q) to this .png, .pdf or .svg file, or an animation to a .gif."""
+    """Write the maps of --record q for the first seed to this file (.png, .pdf or .svg; .gif for an animation)."""
     mnist_dir: str | None = None
-    """Folder with MNIST's training files, for the mnist environments; by default LANGEVIN_DQN_MNIST names it."""
+    """Folder of MNIST's training files, for the mnist environments. Default: the variable LANGEVIN_DQN_MNIST."""
     bsuite_csv: str | None = None
-    """Write each seed's log to this folder in bsuite's format; several seeds get a folder each."""
+    """Write each seed's log in bsuite's format to this folder; with several seeds, to a subfolder for each."""
     save: str | None = None
-    """Write each seed's trained agent to this folder, as seed_0.npz and so on, for evaluate."""
+    """Write each seed's trained agent (seed_0.npz, ...) to this folder, for langevin-dqn evaluate."""
     overwrite: bool = False
-    """Let --bsuite-csv, --save and --log replace files that are there."""
+    """Allow --bsuite-csv, --save and --log to replace existing files."""
     checkpoint: str | None = None
-    """Save each seed in this folder from time to time. Ctrl-C and SIGTERM save first, with or without this."""
+    """Folder for checkpoints of each seed. Without it, runs are saved only when Ctrl-C or SIGTERM stops them."""
     checkpoint_every: float = 60.0
-    """Seconds between two checkpoints."""
+    """Seconds between checkpoints."""
     resume: str | None = None
-    """Go on with the seeds that were saved in this folder; other options are remembered, but for files to write."""
+    """Resume the runs saved in this folder, with the options of the first command, except those for output."""
     log: str | None = None
-    """Write metrics (return, loss, TD error and others) to this folder, in a folder for each seed."""
+    """Write metrics (return, loss, TD error, ...) to this folder, in a subfolder for each seed."""
     log_to: str = ",".join(DEFAULT_WRITERS)
-    """What to write: csv, json (lines), tensorboard and wandb, as a list."""
+    """Formats of --log, separated by commas: csv, json (JSON lines), tensorboard, wandb."""
     metrics_every: int = METRICS_EVERY
-    """Environment steps between two rows of metrics."""
+    """Environment steps between rows of metrics."""
     store: str | None = None
-    """Keep each seed's run in this folder; seeds that it has are not run again."""
+    """Store the run of each seed in this folder. Seeds that are already stored are not run again."""
     workers: int | None = None
-    """Seeds to run at a time; the number of cores by default."""
+    """Number of seeds to run in parallel. Default: the number of cores."""
     runner: str = "threads"
-    """threads (of this process) or processes (a crash of one does not stop the others)."""
+    """Where to run: threads, or processes (a crash of one does not stop the others)."""
     ray: str | None = None
-    """Run on Ray: local, auto (this machine's cluster) or host:port."""
+    """Run on a Ray cluster: local (start one), auto (the one on this machine) or host:port."""
 
 
 def check_workers(workers: int | None) -> None:
@@ -131,13 +131,13 @@ def _check_writable(files: list[Path], overwrite: bool) -> None:
     """Find out before anything runs whether the files can be written after it."""
     for path in files:
         if path.exists() and not overwrite:
-            raise UserError(f"{path} exists already", "name another folder, or add --overwrite")
+            raise UserError(f"{path} exists already", "use another folder, or add --overwrite")
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
             with tempfile.TemporaryFile(dir=path.parent):
                 pass
         except OSError as error:
-            raise UserError(f"cannot write to {path.parent}: {error.strerror}", "name another folder") from None
+            raise UserError(f"cannot write to {path.parent}: {error.strerror}", "use another folder") from None
 
 
 def check_maps(args: Args, environment: Any) -> None:
@@ -169,7 +169,7 @@ def main(args: Args) -> int:
 
     args = args if args.resume is None else checkpoints.remembered(args)
     if not args.agent:
-        raise UserError("missing option --agent", "name an agent, such as --agent langevin_dqn; see langevin-dqn list")
+        raise UserError("missing option --agent", "for example, --agent langevin_dqn; langevin-dqn list shows all")
     if args.returns and not args.json:
         raise UserError("--returns needs --json", "add --json")
     changes, seeds = changes_of(args), parse_seeds(args.seeds)
@@ -247,6 +247,7 @@ def main(args: Args) -> int:
                 if isinstance(results[printed], Result):
                     print(json.dumps(results[printed].to_dict(returns=args.returns)), flush=True)
                 printed += 1
+    kept.remember()
     late = [results[i] for i in sorted(results) if i >= printed]  # had ended when the command was stopped
     for result in late if args.json else []:
         if isinstance(result, Result):

@@ -12,10 +12,10 @@ if TYPE_CHECKING:
 
 @dataclass
 class Args:
-    """Show which runs a store has, by figure of the paper and by agent, and what a sweep into it is doing now."""
+    """Show the runs in a store, by figure and by agent, and the progress of a sweep."""
 
     store: str = "out/paper"
-    """Folder of runs."""
+    """Folder of stored runs."""
     json: bool = False
     """Print one JSON object and nothing else."""
 
@@ -25,7 +25,7 @@ def main(args: Args) -> int:
 
     folder = Path(args.store)
     if not folder.is_dir():
-        raise UserError(f"there is no store at {folder}", "name the folder that --store named")
+        raise UserError(f"there is no store at {folder}", "pass the folder that was given to --store")
     from langevin_dqn.paper.figure import SCALES
     from langevin_dqn.paper.registry import figures
     from langevin_dqn.runs import progress_file
@@ -77,14 +77,14 @@ def _print(folder: Path, runs: int, counts: dict[str, dict[str, list[int]]], pro
     else:
         console.print(f"{folder}: {runs} runs, none of the paper's figures", soft_wrap=True)
     if progress is None:
-        console.print("no sweep has run here")
+        console.print("no sweep has been run in this store")
     elif progress.alive:
         console.print(headline(progress))
         for run in progress.running:
             of = f" of {run.of:,}" if run.of else ""
             console.print(f"  {run.job}: {run.episodes:,}{of} episodes", soft_wrap=True)
     else:
-        how = "ended" if progress.ended else "was cut off"
+        how = "ended" if progress.ended else "was interrupted"
         console.print(
             f"the last sweep ({progress.what}) {how} after {format_duration(progress.seconds)}: "
             f"{progress.done} runs done"
@@ -106,9 +106,9 @@ def _print_contents(store: "Store") -> None:
     console = Console(highlight=False)
     rows = store.load()
     for path in store.damaged:
-        console.print(f"set aside a file that cannot be read: {path}", soft_wrap=True)
+        console.print(f"unreadable file, not used: {path}", soft_wrap=True)
     if rows.is_empty():
-        return console.print("hint: langevin-dqn reproduce, compare and bsuite keep their runs in a store")
+        return console.print("hint: langevin-dqn reproduce, compare and bsuite store their runs")
     groups = rows.group_by("agent", "preset", "env", maintain_order=True).agg("seed", pl.col("seconds").sum())
     table = Table("agent", "preset", "environment")
     for name in ("runs", "seeds", "run time"):
@@ -118,9 +118,7 @@ def _print_contents(store: "Store") -> None:
     console.print(table)
     if groups.height > _ROWS:
         rest = groups.height - _ROWS
-        console.print(
-            f"and {rest} more kinds of runs; langevin_dqn.load_results({str(store.folder)!r}) has all of them"
-        )
+        console.print(f"and {rest} more rows; langevin_dqn.load_results({str(store.folder)!r}) has all of them")
 
 
 def span(seeds: Iterable[int]) -> str:

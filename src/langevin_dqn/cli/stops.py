@@ -30,7 +30,7 @@ def saved_first() -> Iterator[Stop]:
 
 def _announce(number: int) -> None:
     del number
-    stopping.say("stopping: runs are saved first; Ctrl-C again stops at once")
+    stopping.say("stopping after the runs are saved; press Ctrl-C again to stop without saving")
 
 
 def plain_warnings() -> None:

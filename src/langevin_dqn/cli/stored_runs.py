@@ -25,7 +25,7 @@ class StoredRuns:
     def __init__(self, store: str | None, runner: str, ray: str | None, workers: int | None, *, keep_agents: bool):
         self._run = runner_of(runner, ray, workers)
         if keep_agents and (ray is not None or runner != "threads"):
-            raise UserError("--save needs the threads of this process", "leave out --ray, and use --runner threads")
+            raise UserError("--save works only with --runner threads", "leave out --ray, and use --runner threads")
         self._keep_agents = keep_agents
         self._store = None if store is None else Store(store)
         if self._store is not None:
@@ -40,7 +40,7 @@ class StoredRuns:
             read = {i: self._store.get(job) for i, job in enumerate(jobs)}
             found = {i: result for i, result in read.items() if result is not None}
             for path in self._store.damaged:
-                _say(f"set aside a file that cannot be read: {path}")
+                _say(f"unreadable file, not used: {path}")
             _say(f"{len(jobs)} runs, {len(found)} of them in {self._store.folder}")
         yield from found.items()
         missing = [i for i in range(len(jobs)) if i not in found]
@@ -58,7 +58,7 @@ class StoredRuns:
         for failure in failures:
             _say(f"failed: {failure}")
         if failures:
-            again = ", and the same command tries these again" if self._store is not None else ""
+            again = "; repeat the command to try again" if self._store is not None else ""
             _say(f"{len(failures)} runs failed{again}")
         return [outcome for outcome in outcomes if isinstance(outcome, Result)]
 

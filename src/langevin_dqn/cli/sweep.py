@@ -46,14 +46,14 @@ def run_missing(
 ) -> list[Failure]:
     """Run ``missing`` and store each result as it comes; what failed is returned. ``stream`` is stderr by default.
 
-    Runs are saved in the store when a signal stops them, and every ten minutes; the next time they go on from there.
+    Runs are saved in the store when a signal stops them, and every ten minutes; repeating the command resumes them.
     """
     failures = []
     stream = stream or sys.stderr
     saved = {key_of(job): store.folder / "checkpoints" / key_of(job) for job in missing}
     jobs = [replace(job, outputs=_outputs(saved[key_of(job)])) for job in missing]
     if begun := sum(folder.is_dir() for folder in saved.values()):
-        print(f"{begun} runs go on from where they were stopped", file=stream, flush=True)
+        print(f"{begun} runs resume from a checkpoint", file=stream, flush=True)
     with saved_first() as stop, Board(what, missing, seconds, store, stream) as board:
         for index, outcome in run(jobs, board.update):
             if isinstance(outcome, Failure):
@@ -64,10 +64,10 @@ def run_missing(
             board.finish(index, outcome)
     if stop.stopped is not None:
         for reason in stop.stopped.failed:
-            print(f"a run is not saved: {reason}", file=stream)
+            print(f"a run could not be saved: {reason}", file=stream)
         count = len(stop.stopped.saved)
-        print(f"stopped; {count} runs in flight are saved in {store.folder}, finished ones are stored", file=stream)
-        print("hint: the same command goes on", file=stream, flush=True)
+        print(f"stopped; {count} unfinished runs are saved in {store.folder}, finished runs are stored", file=stream)
+        print("hint: repeat the command to continue", file=stream, flush=True)
         raise stop.stopped
     with contextlib.suppress(OSError):  # there, and empty
         (store.folder / "checkpoints").rmdir()

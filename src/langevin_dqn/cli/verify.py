@@ -15,27 +15,28 @@ if TYPE_CHECKING:
 
 @dataclass
 class Args:
-    """Check a store of runs.
+    """Check a store of runs: every file must be intact and match its key.
 
-    Each file must be intact and match its key. On demand, runs are repeated and must give the same returns, and
-    verdicts that were written earlier must follow from the runs.
+    With --rerun, repeated runs must give the same returns.
+
+    With --verdicts, the verdicts in a file must follow from the stored runs.
     """
 
     store: str
-    """Folder of runs."""
+    """Folder of stored runs."""
     rerun: int = 0
-    """Repeat this many runs, short ones of many kinds, and compare every return and length to the bit."""
+    """Number of runs to repeat (short ones of different kinds); every return and length must be identical."""
     verdicts: str | None = None
-    """A file that report --json or --markdown wrote; its verdicts have to follow from the runs."""
+    """File written by report --json or --markdown, whose verdicts must follow from the runs."""
     figure: Annotated[tuple[str, ...], tyro.conf.UseAppendAction] = ()
-    """The figures of that file, as report was given them; every figure of the paper by default."""
+    """Figures of that file, as they were given to report. Default: every figure of the paper."""
     scale: str | None = None
-    """The scale of that file, if report was given one."""
+    """Scale of that file, if one was given to report."""
     workers: int | None = None
-    """Runs at a time; the number of cores by default."""
+    """Number of runs in parallel. Default: the number of cores."""
     trust: Annotated[tuple[str, ...], tyro.conf.UseAppendAction] = ()
-    """An agent, environment or network whose id imports code, as in python:package.module:factory: --rerun repeats
-    runs of it. Without this, ids in a store import nothing. May be given several times."""
+    """Id of an agent, environment or network that --rerun may import, such as python:package.module:factory. Other ids
+    in a store are not imported, and their runs are not repeated. May be repeated."""
 
 
 def main(args: Args) -> int:
@@ -49,7 +50,7 @@ def main(args: Args) -> int:
     if args.rerun < 0:
         raise UserError(f"--rerun must be at least 0, not {args.rerun}", "use 0 or more")
     if not Path(args.store).exists():
-        raise UserError(f"there is no store at {args.store}", "name the folder that was given to reproduce --store")
+        raise UserError(f"there is no store at {args.store}", "pass the folder that was given to reproduce --store")
     from langevin_dqn import machine
 
     machine.prepare()
@@ -64,7 +65,7 @@ def main(args: Args) -> int:
         complaints += _contradicted(store, args.verdicts, args.figure, args.scale)
     for complaint in complaints:
         print(complaint)
-    print(f"{args.store}: {f'{len(complaints)} checks failed' if complaints else 'nothing is wrong'}")
+    print(f"{args.store}: {f'{len(complaints)} checks failed' if complaints else 'all checks passed'}")
     return 1 if complaints else 0
 
 
@@ -72,7 +73,7 @@ def _misnamed(store: "Store", rows: list[dict[str, Any]]) -> list[str]:
     """Files that cannot be read, or that do not match their keys."""
     from langevin_dqn.runs.stored_jobs import job_of
 
-    complaints = [f"cannot be read, set aside: {path}" for path in store.damaged]
+    complaints = [f"unreadable file: {path}" for path in store.damaged]
     if not rows and not complaints:
         raise UserError(f"{store.folder} has no runs", "make some with langevin-dqn reproduce")
     strangers = [row["key"] for row in rows if job_of(row) is None]
@@ -102,11 +103,11 @@ def _different(store: "Store", rows: list[dict[str, Any]], args: Args) -> list[s
         if kept is None:
             complaints.append(f"describe() of the agent has changed since the run was stored: {jobs[index]}")
         elif not same:
-            complaints.append(f"other returns when repeated: {jobs[index]}")
+            complaints.append(f"different returns when repeated: {jobs[index]}")
     if complaints:
         made = sorted({f"{row['machine']}, Python {row['python']}, JAX {row['jax']}" for row in rows})
-        _say(f"the store was made on: {'; '.join(made)}")
-        _say("another processor or version of JAX may round differently, which is enough for another run")
+        _say(f"the runs were made on: {'; '.join(made)}")
+        _say("another processor or version of JAX may round differently, and a run then takes a different course")
     return complaints
 
 
@@ -128,7 +129,7 @@ def _allowed(rows: list[dict[str, Any]], trusted: tuple[str, ...]) -> list[dict[
         if configured(job.agent) or job.agent in agent_names() or job.agent.startswith("python:"):
             allowed.append(row)
         else:
-            _say(f"not repeated, because {job.agent!r} is no agent here: {job}")
+            _say(f"not repeated, because {job.agent!r} is not a known agent: {job}")
     if refused:
         names = ", ".join(sorted(refused))
         _say(f"not repeated, because it would import code: runs of {names}")

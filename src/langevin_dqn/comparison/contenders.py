@@ -80,9 +80,7 @@ def contenders_of(
         fitting = [line for line in lines if _crosses(line, one)]
         for line in fitting:
             if _canonical(one.agent, line.setting) in one.changes:
-                raise UserError(
-                    f"{one.label} sets {line.setting}, and so does the grid", "leave it out of one of the two"
-                )
+                raise UserError(f"{line.setting} is set by both {one.label} and the grid", "leave out one of them")
         for values in itertools.product(*(line.values for line in fitting)):
             crossed = _typed(one.agent, {line.setting: v for line, v in zip(fitting, values, strict=True)})
             found.append(one._replace(label=_label(one.label, crossed), changes=own | crossed, crossed=crossed))
@@ -101,7 +99,7 @@ def _chosen(agents: Any, variant: str) -> list[Contender]:
         raise UserError(f"agents={agents!r} cannot be read", "write agents=['dqn', 'langevin_dqn'], or {label: agent}")
     pairs = list(agents.items()) if isinstance(agents, Mapping) else [(None, agent) for agent in agents]
     if not pairs:
-        raise UserError("no agents to compare", "name some, such as dqn,langevin_dqn")
+        raise UserError("no agents to compare", "for example, dqn,langevin_dqn")
     found = [_one(label, agent, variant) for label, agent in pairs]
     _check_distinct([one.label for one in found], "agent")
     return found
@@ -122,8 +120,8 @@ def _one(label: str | None, agent: Any, variant: str) -> Contender:
         _check_known(name)
         return Contender(label or _label(name, given), name, variant, _typed(name, given), {})
     raise UserError(
-        f"an agent of a comparison cannot be given as {type(agent).__name__}",
-        "write a name, (name, settings) or an AgentConfig; an agent of your own is python:package.module:factory",
+        f"an object of type {type(agent).__name__} cannot be an agent of a comparison",
+        "use a name, (name, settings) or an AgentConfig; custom agents are python:package.module:factory",
     )
 
 
@@ -137,15 +135,15 @@ def _check_known(name: Any) -> None:
         return
     first = str(name).partition(":")[0]
     if first in AGENTS:
-        raise UserError(f"{name!r} cannot be read", f"settings are written {first}:setting=value")
+        raise UserError(f"{name!r} cannot be read", f"write settings as {first}:setting=value")
     error = unknown("agent", str(name), agent_names())
-    raise UserError(error.message, f"{error.hint}; one of your own is python:package.module:factory")
+    raise UserError(error.message, f"{error.hint}; custom agents are python:package.module:factory")
 
 
 def _cross(name: str, values: Any) -> _Cross:
     agent, _, setting = name.rpartition(":")
     if isinstance(values, str) or not isinstance(values, Iterable):
-        raise UserError(f"the grid of {name} is no list", f"write for instance grid={{{name!r}: [{values!r}]}}")
+        raise UserError(f"the grid of {name} is not a list", f"for example, grid={{{name!r}: [{values!r}]}}")
     listed = list(values)
     if not listed:
         raise UserError(f"the grid of {name} is empty", "give at least one value")
@@ -178,7 +176,7 @@ def _check_taken(setting: str, chosen: Sequence[Contender]) -> None:
         if any(one.agent in AGENTS for one in chosen):
             current_name(setting)  # refuses it with the nearest name
         raise UserError(
-            f"no agent of this comparison has a setting {setting!r}", "an agent's factory says which it takes"
+            f"no agent of this comparison has a setting {setting!r}", "check the arguments of the agent's factory"
         )
 
 
@@ -218,4 +216,4 @@ def shown(value: Any) -> str:
 def _check_distinct(labels: Sequence[str], what: str) -> None:
     for label in labels:
         if labels.count(label) > 1:
-            raise UserError(f"{what} {label!r} is named twice", "leave one of them out")
+            raise UserError(f"{what} {label!r} is named twice", "leave out one of them")

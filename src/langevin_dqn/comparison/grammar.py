@@ -84,7 +84,7 @@ def split_name(text: str) -> Words:
         if _SETTING.match(part):
             last, _, value = part.partition("=")
             if last in settings:
-                raise UserError(f"{text} sets {last} twice", "leave one of them out")
+                raise UserError(f"{text} sets {last} twice", "leave out one of them")
             settings[last] = value
         else:
             settings[last] += f",{part}"
@@ -104,7 +104,7 @@ def parse_grid(text: str) -> GridWords:
 
     Where a value has commas itself, semicolons separate values: ``hidden=50,50;100,100``.
     """
-    example = "write for instance --grid noise_variance=1e-5,1e-4"
+    example = "for example, --grid noise_variance=1e-5,1e-4"
     found = _FIRST_SETTING.search(text)
     agent, assignment = (text[: found.start()], text[found.end() :]) if found else (None, text)
     if not _SETTING.match(assignment):
@@ -147,12 +147,14 @@ def seeds_of(seeds: Any) -> list[int]:
     if isinstance(seeds, str):
         return parse_seeds(seeds)
     if isinstance(seeds, int):
-        raise UserError(f"seeds={seeds} may mean one seed or {seeds}", f"write seeds=range({seeds}) or seeds=[{seeds}]")
+        raise UserError(
+            f"seeds={seeds} is ambiguous: one seed, or {seeds} seeds", f"write seeds=range({seeds}) or seeds=[{seeds}]"
+        )
     if not isinstance(seeds, Iterable):
         raise UserError(f"seeds={seeds!r} cannot be read", "write seeds=range(5) or seeds='0-4'")
     found = [whole_number("seed", seed, least=0) for seed in seeds]
     if not found:
-        raise UserError("no seeds to run", "write for instance seeds=range(5)")
+        raise UserError("no seeds to run", "for example, seeds=range(5)")
     return list(dict.fromkeys(found))
 
 
@@ -170,6 +172,6 @@ def parse_reference(texts: Iterable[str]) -> Mapping[str, tuple[float, float]]:
                 f"--reference {text!r} is not of the form ENV=LOW,HIGH", "write --reference gym:CartPole-v1=20,500"
             )
         if not -math.inf < low < high < math.inf:
-            raise UserError(f"--reference {text!r} is no range", "give the lower score first")
+            raise UserError(f"--reference {text!r} is not a range", "give the lower score first")
         found[env] = (low, high)
     return found

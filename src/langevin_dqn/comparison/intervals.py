@@ -16,7 +16,7 @@ LEAST_SEEDS = 3
 
 
 def interquartile_mean(values: ArrayLike, axis: int = -1) -> np.ndarray:
-    """The mean of what is left when a quarter of the values is cut off at each end, rounded down.
+    """The mean of the values without the lowest and the highest quarter (rounded down).
 
     Examples:
         >>> float(interquartile_mean([1.0, 2.0, 3.0, 4.0, 100.0]))

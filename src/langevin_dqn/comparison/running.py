@@ -86,7 +86,7 @@ def sweep(
         grid: by setting, values to cross with everything else, ``{"noise_variance": [1e-5, 1e-4]}``. A setting
             crosses every agent that has it; ``"langevin_dqn:noise_variance"`` crosses that agent only.
         store: a folder that keeps every run; without one, runs are kept in memory only.
-        runner: ``threads`` or ``processes``; see ``docs/where_it_runs.md``.
+        runner: ``threads`` or ``processes``; see ``docs/guide/parallel.md``.
         ray: the address of a Ray cluster to run on instead: ``local``, ``auto`` or ``host:port``.
         workers: runs at a time; the number of cores by default.
         progress: called after each run with the number done, the number to do and what the run gave.
@@ -134,14 +134,14 @@ def _envs(envs: Any) -> list[str]:
     found = list(found) if isinstance(found, Iterable) else [found]
     if not all(isinstance(env, str) for env in found):
         raise UserError(
-            "an environment of a comparison is given by its id",
-            "write its id; one of your own is jax:package.module:factory, or a name for register_env",
+            "environments of a comparison are passed by id",
+            "use its id; custom environments are jax:package.module:factory, or registered with register_env",
         )
     if not found:
-        raise UserError("no environments to run", "name some, such as deep_sea:depth=10 or gym:CartPole-v1")
+        raise UserError("no environments to run", "for example, deep_sea:depth=10 or gym:CartPole-v1")
     for env in found:
         if found.count(env) > 1:
-            raise UserError(f"environment {env!r} is named twice", "leave one of them out")
+            raise UserError(f"environment {env!r} is named twice", "leave out one of them")
     return found
 
 
@@ -168,5 +168,5 @@ def _check_distinct(entries: Iterable[Entry]) -> None:
         if other is not entry:
             raise UserError(
                 f"{other.contender.label} and {entry.contender.label} are the same agent on {entry.job.env}",
-                "leave one of them out",
+                "leave out one of them",
             )

@@ -76,7 +76,9 @@ def _bounds(
         if env not in envs:
             raise unknown("environment of the reference", env, envs)
         if not (math.isfinite(low) and math.isfinite(high) and low < high):
-            raise UserError(f"the reference of {env}, {low:g} to {high:g}, is no range", "give the lower score first")
+            raise UserError(
+                f"the reference of {env}, {low:g} to {high:g}, is not a range", "give the lower score first"
+            )
     found = {}
     for env in envs:
         scores = _scores(runs.filter(env=env), score)

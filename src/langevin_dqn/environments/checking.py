@@ -27,14 +27,14 @@ _FIVE = "return state, obs, reward, terminated, truncated"
 
 
 def check_environment(environment: Any, name: str) -> None:
-    """Raise a ``UserError`` that says what is wrong with an environment, if anything is.
+    """Raise a ``UserError`` that describes what is wrong with an environment, if anything is.
 
     Args:
         environment: the environment; of one on the host, only the members are checked.
         name: what to call it in messages.
     """
     if isinstance(environment, type):
-        raise UserError(f"{name} is the class {environment.__name__}, not an environment", "make an object of it")
+        raise UserError(f"{name} is the class {environment.__name__}, not an environment", "pass an instance of it")
     if not (hasattr(environment, "reset") or hasattr(environment, "step")):
         raise UserError(f"{name} is not an environment: {brief(environment)}", _INHERIT)
     if not isinstance(environment, Environment) and hasattr(environment, "close"):
@@ -179,7 +179,8 @@ def _check_observation(space: Space, obs: Any, what: str) -> None:
         raise UserError(f"{what} returns an observation that is not an array: {brief(obs)}", "observe one array")
     if (obs.shape, obs.dtype) != (shape, np.dtype(dtype)):
         raise UserError(
-            f"{what} returns an observation {_array(obs.shape, obs.dtype)}, where {space} has {_array(shape, dtype)}",
+            f"{what} returns an observation {_array(obs.shape, obs.dtype)}, but {space} requires "
+            f"{_array(shape, dtype)}",
             "change the observation or observation_space so that they agree",
         )
 
@@ -220,5 +221,5 @@ def _where(error: BaseException, kind: type) -> str:
     lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == file]
     place = f"see line {lines[-1]} of {Path(str(file)).name}" if lines else f"see {kind.__module__}.{kind.__name__}"
     if isinstance(error, jax.errors.JAXTypeError | jax.errors.JAXIndexError):
-        return f"{place}; under jit, jnp.where and jax.lax.cond take the place of if"
+        return f"{place}; under jit, use jnp.where or jax.lax.cond instead of if"
     return place

@@ -41,8 +41,8 @@ _ELSEWHERE = (
     (r"^(XLand-)?MiniGrid-", "XLand-MiniGrid's", "xminigrid"),
 )
 
-_OWN = "an environment of your own is jax:package.module:factory"
-_NAME_IT = "if you trust this code, give the same id yourself, with env= in Python or --env on the command line"
+_OWN = "custom environments are jax:package.module:factory"
+_NAME_IT = "if you trust this code, pass the same id explicitly, with env= in Python or --env on the command line"
 
 
 def make_env(env_id: str) -> Environment | HostEnvironment:
@@ -96,7 +96,7 @@ def as_environment(env: Any) -> Environment | HostEnvironment:
         except Exception as error:
             raise UserError(f"the function that makes the environment raises {brief(error)}", _CALLED) from error
         if callable(made) and not hasattr(made, "step"):
-            raise UserError(f"the function returns {brief(made)}, no environment", _CALLED)
+            raise UserError(f"the function returns {brief(made)}, not an environment", _CALLED)
         return as_environment(made)
     loaded = sys.modules.get("gymnasium")
     if loaded is not None and isinstance(env, loaded.Env):
@@ -109,7 +109,10 @@ def as_environment(env: Any) -> Environment | HostEnvironment:
     elif xminigrid.is_xminigrid(env):
         env = xminigrid.XMiniGridEnvironment(env, *params)
     elif params:
-        raise UserError(f"{name} and {type(params[0]).__name__} are two objects, not an environment", _CALLED)
+        raise UserError(
+            f"{name} and {type(params[0]).__name__} are not an environment and its parameters",
+            "pass the pair that gymnax.make or xminigrid.make returns, or an environment alone",
+        )
     check_environment(env, name)
     return env
 
@@ -122,7 +125,7 @@ def id_of(env: Any, environment: Any) -> str | None:
     return None if spec is None else f"gym:{spec.id}"
 
 
-_CALLED = "it is called without arguments, and returns an environment or a Gymnasium environment"
+_CALLED = "the function must take no arguments and return an environment, such as a Gymnasium environment"
 
 
 def make_named(name: str, settings: dict[str, Any]) -> Environment | HostEnvironment:
@@ -155,9 +158,9 @@ def register_env(name: str, factory: Factory) -> None:
     ``train("langevin_dqn", "maze:size=7")`` trains on it.
     """
     if not re.fullmatch(r"[\w.-]+", name):
-        raise UserError(f"{name!r} cannot name an environment", "use letters, digits, _, - and . only")
+        raise UserError(f"{name!r} is not a valid name for an environment", "use letters, digits, _, - and . only")
     if name in FACTORIES or name in ("python", *PREFIXES):
-        raise UserError(f"there is already an environment {name!r}", "choose another name")
+        raise UserError(f"an environment named {name!r} already exists", "choose another name")
     if not callable(factory):
         raise UserError(f"the factory of {name} is not callable: {brief(factory)}", "pass a function or a class")
     FACTORIES[name] = factory
@@ -201,7 +204,9 @@ def _from_module(text: str) -> Environment | HostEnvironment:
     path, settings = split_settings(text)
     name, factory = f"jax:{path}", ids.import_object(path, "jax")
     if not callable(factory):
-        raise UserError(f"{name} is not callable: {brief(factory)}", "name a function that makes an environment")
+        raise UserError(
+            f"{name} is not callable: {brief(factory)}", "it must be a function that returns an environment"
+        )
     return _call_users(factory, typed_settings(settings, factory, name), name)
 
 

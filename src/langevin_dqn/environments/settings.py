@@ -44,4 +44,4 @@ def _of_type(kind: type, key: str, text: str) -> Any:
         return kind(text)
     except ValueError:
         what, example = ("a whole number", "20") if kind is int else ("a number", "0.5")
-        raise UserError(f"{key}={text} is not {what}", f"write for instance {key}={example}") from None
+        raise UserError(f"{key}={text} is not {what}", f"for example, {key}={example}") from None

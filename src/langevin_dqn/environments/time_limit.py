@@ -96,8 +96,8 @@ def warned_if_endless(environment: Any, patience: float | None = None) -> Iterat
 
 def _warn(name: str, seconds: float) -> None:
     warnings.warn(
-        f"no episode of {name} has ended for {seconds:g} seconds, and it has no max_steps. If episodes may go on for "
-        "ever, give it max_steps, or train with steps=… (--steps)",
+        f"no episode of {name} has ended for {seconds:g} seconds, and it has no max_steps. If an episode can "
+        "last forever, define max_steps, or train with steps=… (--steps)",
         RuntimeWarning,
         stacklevel=2,
     )

@@ -28,7 +28,10 @@ def posterior_settings(bandit: GaussianBandit, updates_per_step: int = 50) -> di
     counts, so each has half the prior's variance and the loss curves twice as much.
     """
     if not isinstance(bandit, GaussianBandit) or not bandit.reward_noise > 0:
-        raise UserError("no posterior is known here", "use bandit:arms=10 or linear_bandit, with reward_noise above 0")
+        raise UserError(
+            "the posterior is not known in closed form",
+            "use bandit:arms=10 or linear_bandit, with reward_noise above 0",
+        )
     shared = 2 if bandit.features is None else 1
     longest = float(np.square(bandit.design).sum(axis=1).max())
     return {
@@ -67,7 +70,7 @@ def agent_regrets(
 def seeds_of(family: str, seeds: int) -> list[str]:
     """Ids of a family of bandits that differ in ``mean_seed`` alone, one per seed."""
     if seeds < 1:
-        raise UserError(f"seeds must be at least 1, not {seeds}", "use for instance 20")
+        raise UserError(f"seeds must be at least 1, not {seeds}", "for example, 20")
     ids = [f"{family}{',' if ':' in family else ':'}mean_seed={seed}" for seed in range(seeds)]
     make_env(ids[0])  # a wrong id is an error before anything starts
     return ids

@@ -62,7 +62,7 @@ def thompson() -> Rule:
 def epsilon_greedy(epsilon: float = 0.1) -> Rule:
     """Pull the arm of the best posterior mean; any arm with chance ε."""
     if not 0 <= epsilon <= 1:
-        raise UserError(f"epsilon must be between 0 and 1, not {epsilon:g}", "use for instance 0.1")
+        raise UserError(f"epsilon must be between 0 and 1, not {epsilon:g}", "for example, 0.1")
 
     def rule(key, belief, design, t):
         del t
@@ -99,11 +99,11 @@ def regrets(rule: Rule, bandits: Sequence[GaussianBandit], steps: int, seed: int
         seed: everything random follows from it.
     """
     if steps < 1:
-        raise UserError(f"steps must be at least 1, not {steps}", "use for instance 1000")
+        raise UserError(f"steps must be at least 1, not {steps}", "for example, 1000")
     if any(not bandit.reward_noise > 0 for bandit in bandits):
-        raise UserError("reward_noise must be above 0: without noise there is no posterior", "use for instance 1")
+        raise UserError("reward_noise must be above 0: the posterior is not defined without noise", "for example, 1")
     if len({bandit.design.shape for bandit in bandits}) != 1:
-        raise UserError("the bandits have different shapes", "give bandits with equally many arms and features")
+        raise UserError("the bandits have different shapes", "pass bandits with the same number of arms and features")
     stacked = jax.tree.map(lambda *leaves: jnp.stack([jnp.asarray(x) for x in leaves]), *bandits)
     keys = jax.random.split(jax.random.key(seed, impl=prng.PRNG), len(bandits))
     return np.asarray(_run(rule, steps, stacked, keys))

@@ -149,7 +149,7 @@ def _check_finite(finite_steps: np.ndarray, steps: int) -> None:
         chain, step = finite_steps.argmin(), finite_steps.min() + 1
         raise UserError(
             f"parameters of chain {chain} are not finite after step {step} of {steps}",
-            "look for data or a start at which the loss is not finite"
+            "check for data or initial parameters at which the loss is not finite"
             if step == 1
             else "use a smaller learning rate (below 2 / h, h the largest curvature of the loss), or check the loss",
         )

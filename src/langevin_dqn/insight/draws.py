@@ -38,13 +38,13 @@ class Draws:
         return np.cov(draws.reshape(-1, draws.shape[-1]), rowvar=False, ddof=0).reshape(draws.shape[-1], -1)
 
     def effective_sample_size(self) -> Any:
-        """How many independent draws are worth as much for each parameter's mean (ArviZ's bulk ESS), as a tree."""
+        """Effective sample size of each parameter's mean (ArviZ's bulk ESS), as a tree."""
         return self._diagnose(_arviz().ess)
 
     def r_hat(self) -> Any:
         """How far apart chains are, as a tree: 1 where they agree, above 1.01 where they must run longer.
 
-        It sees only what the chains have seen, so start them apart: pass a function as ``params``.
+        It needs chains with different starting points: pass a function as ``params``.
         """
         return self._diagnose(_arviz().rhat)
 
@@ -133,7 +133,7 @@ def _warnings(rows: list[Row], chains: int) -> tuple[str, ...]:
             f"(at most {worst:.3g}); run longer, or with a longer burn_in"
         )
     if chains == 1:
-        found.append("one chain cannot show that it has converged; use several, started apart")
+        found.append("convergence cannot be assessed from one chain; use several, with different starting points")
     few = [row for row in rows if not row.effective_draws >= LEAST_EFFECTIVE * chains]
     if few:
         least = min(row.effective_draws for row in few)

@@ -85,10 +85,10 @@ def sample_posterior(
         chains: chains, side by side.
         optimizer: called with ``learning_rate`` and ``noise_variance``. ``langevin_adam`` runs
             too, but leaves out a term that its preconditioner calls for: what it samples is
-            near the posterior, and not the posterior.
+            close to the posterior, but not equal to it.
 
     Returns:
-        The draws, with ArviZ's effective sample size and R-hat at hand.
+        The draws, with methods for ArviZ's effective sample size and R-hat.
 
     Examples:
         >>> import jax, jax.numpy as jnp, langevin_dqn
@@ -107,8 +107,8 @@ def sample_posterior(
         langevin_chains.whole_number("batch_size", batch_size, least=1)
         if batch_size > size:
             raise UserError(
-                f"batch_size={batch_size} is more than the {size} examples there are",
-                "leave it out to take all of them",
+                f"batch_size={batch_size} is larger than the data set of {size} examples",
+                "leave it out to use all examples",
             )
     if not noise_variance > 0:
         raise UserError(
@@ -166,7 +166,9 @@ class _Posterior:
         def objective(params):
             losses = jax.vmap(self.loss, in_axes=(None, 0))(params, data)
             if losses.ndim != 1:
-                raise UserError(f"the loss of one example has the shape {losses.shape[1:]}", "return one number: a sum")
+                raise UserError(
+                    f"the loss of one example has shape {losses.shape[1:]}", "return a scalar, for example a sum"
+                )
             mean_loss = jnp.mean(losses)
             if self.negative_log_prior is None:
                 return mean_loss
@@ -188,6 +190,7 @@ def _data_size(data: Any) -> int:
     sizes = {np.shape(leaf)[:1] for leaf in jax.tree.leaves(data)}
     if len(sizes) != 1 or sizes <= {(), (0,)}:
         raise UserError(
-            f"the arrays of the data begin with axes {sorted(sizes)}", "give them one leading axis, over examples"
+            f"the arrays of the data have different leading axes: {sorted(sizes)}",
+            "all arrays need the same leading axis, over examples",
         )
     return sizes.pop()[0]

@@ -14,7 +14,7 @@ def refitted_state(agent: Any, state: Any, expected: Any, capacity: int | None) 
     state = agent.with_capacity(state, capacity)
     if layout(state) != layout(expected):
         raise UserError(
-            f"{class_name(agent)}: with_capacity does not give a state like that of init",
-            "go on with the episodes and steps of the first run, or correct with_capacity",
+            f"{class_name(agent)}: with_capacity returns a state whose layout differs from that of init",
+            "resume with the episodes and steps of the first run, or correct with_capacity",
         )
     return state

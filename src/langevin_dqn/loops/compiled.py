@@ -58,9 +58,9 @@ class Limits(NamedTuple):
     """Where a chunk of episodes ends, traced.
 
     Attributes:
-        episodes: run at most so many in all.
+        episodes: maximum number of episodes in total.
         steps: cut an episode here.
-        check: begin no episode after so many steps.
+        check: begin no episode after this many steps.
         regret_share: stop once the regret is below this share of the episodes.
     """
 
@@ -84,10 +84,10 @@ def run(
     records: bool = False,
     resumed: Carry | None = None,
 ) -> Iterator[Snapshot]:
-    """Run in chunks of about so many ``seconds``, and yield a snapshot after each.
+    """Run in chunks of about ``seconds`` seconds, and yield a snapshot after each.
 
     A check falls on the first end of an episode after each multiple of ``check_every`` steps, and metrics are due
-    likewise. A run that goes on from ``resumed`` yields that first.
+    likewise. A run resumed from ``resumed`` yields that first.
     """
     most = most_episodes(episodes, steps)
     carry = begin(agent, environment, key, most, steps, records) if resumed is None else resumed
@@ -150,20 +150,21 @@ def layout(
 
 
 def refitted(agent: Any, environment: Environment, key: jax.Array, carry: Carry, most: int, steps: int | None) -> Carry:
-    """``carry`` for a run of other limits: at most so many episodes and steps.
+    """``carry`` for a run of other limits: at most ``most`` episodes and ``steps`` steps.
 
     The run is the one that had these limits from its start, which cannot be where an episode has been cut off.
     """
     ended, cut = int(carry.episodes) - int(carry.cut), bool(carry.cut)
     if ended > most or (steps is not None and int(carry.all_steps) > steps):
         raise UserError(
-            f"the checkpoint has {ended} episodes and {int(carry.all_steps)} steps, more than asked for",
-            "ask for more episodes or steps",
+            f"the checkpoint has {ended} episodes and {int(carry.all_steps)} steps, more than requested",
+            "request more episodes or steps",
         )
     if cut and int(carry.all_steps) != steps:
         raise UserError(
-            f"the limit of {int(carry.all_steps)} steps cut off an episode, so that the run cannot go on from there",
-            "train again with more steps, or go on with the same limit",
+            f"the limit of {int(carry.all_steps)} steps cut off an episode, so the run cannot be resumed "
+            "with another limit",
+            "train again with more steps, or resume with the same limit",
         )
 
     def fit(values: jax.Array) -> jax.Array:
@@ -180,7 +181,7 @@ def refitted(agent: Any, environment: Environment, key: jax.Array, carry: Carry,
 def begin(
     agent: Any, environment: Environment, key: jax.Array, episodes: int, steps: int | None = None, records: bool = False
 ) -> Carry:
-    """The start of a run of at most so many episodes and steps."""
+    """The start of a run with these limits of episodes and steps."""
     program = BEGIN.compiled_for(agent, environment)
     return compile_time.call(program, agent, environment, key, episodes, steps, records)
 

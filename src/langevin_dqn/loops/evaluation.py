@@ -107,7 +107,7 @@ def evaluate(
     if (environment.observation_space, environment.num_actions) != (trained.space, trained.num_actions):
         raise UserError(
             f"the agent cannot act in {env}: observations or actions differ",
-            "evaluate it in an environment like the one it was trained on",
+            "use an environment with the observations and actions of the training environment",
         )
     player = Player(trained)
     key = keys.run_key(seed)

@@ -83,10 +83,10 @@ def run(
     metrics_every: int | None = None,
     resumed: HostRun | None = None,
 ) -> Iterator[Snapshot]:
-    """Run until ``episodes`` have ended or ``steps`` are done, yielding a snapshot every so many ``seconds``.
+    """Run until ``episodes`` have ended or ``steps`` are done, yielding a snapshot every ``seconds`` seconds.
 
     A check falls on the first end of an episode after each multiple of ``check_every`` steps, and metrics are due
-    likewise. A run that goes on from ``resumed`` yields that first; its environment has been restored.
+    likewise. A run resumed from ``resumed`` yields that first; its environment has been restored.
     """
     begin, proceed, is_finite = (
         partial(compile_time.call, program.compiled_for(agent)) for program in (_BEGIN_EPISODE, _AFTER_STEP, _IS_FINITE)
@@ -194,8 +194,8 @@ def refitted(
     """``run`` for other limits: the run that had them from its start."""
     if len(run.returns) > (episodes or math.inf) or len(run.actions) > (steps or math.inf):
         raise UserError(
-            f"the checkpoint has {len(run.returns)} episodes and {len(run.actions)} steps, more than asked for",
-            "ask for more episodes or steps",
+            f"the checkpoint has {len(run.returns)} episodes and {len(run.actions)} steps, more than requested",
+            "request more episodes or steps",
         )
     expected = layout(agent, environment, key, steps)
     state = refitted_state(agent, run.carry.state, expected.state, steps)

@@ -54,15 +54,15 @@ def check(record: str, environment: Environment | HostEnvironment, agent: Any) -
     space = environment.observation_space
     if isinstance(environment, HostEnvironment) or not isinstance(space, IndexSpace):
         raise UserError(
-            "record=q needs a compiled environment that is observed as an index",
-            "deep_sea is one; see langevin-dqn list",
+            "record=q needs a compiled environment with index observations",
+            "for example, deep_sea; see langevin-dqn list",
         )
     if space.n > MAX_STATES:
-        raise UserError(f"record=q keeps at most {MAX_STATES} states, not {space.n}", "use a smaller environment")
+        raise UserError(f"record=q supports at most {MAX_STATES} states, not {space.n}", "use a smaller environment")
     if not agent.values_are_exact:
         # The noise of a lazy row is drawn when it is read, and to read it here would change the run.
-        hint = "set row_updates=dense; an agent of your own needs values() and values_are_exact = True"
-        raise UserError("record=q needs values that can be read at any time", hint)
+        hint = "set row_updates=dense; a custom agent needs values() and values_are_exact = True"
+        raise UserError("record=q needs values that are exact at any time", hint)
 
 
 def init(space: Space, num_actions: int) -> Recorder:

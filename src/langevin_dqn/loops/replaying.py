@@ -1,9 +1,9 @@
 """An environment on the host brought back to where a saved run was, by repeating the run's actions.
 
 The hidden state of an environment cannot be saved in general. But it follows from its seed and the actions, so they
-are repeated, without learning: that takes the environment's own time only. What it answers is compared with what it
-answered then. An environment with the methods ``save_state() -> dict`` (of arrays) and ``load_state(dict)`` is asked
-for its state instead, and nothing is repeated.
+are repeated, without learning: that takes the environment's own time only. Its observations and rewards are compared
+with those of the first time. An environment with the methods ``save_state() -> dict`` (of arrays) and
+``load_state(dict)`` is asked for its state instead, and nothing is repeated.
 """
 
 import warnings
@@ -16,16 +16,16 @@ from langevin_dqn.environments import HostEnvironment
 from langevin_dqn.loops.host import HostRun, random_steps
 
 _INEXACT = (
-    "{name} answers otherwise when the same actions are repeated, so it cannot be restored: the run goes on with a new "
-    "episode, and is not the one it would have been without the stop"
+    "{name} is not deterministic: the same seed and actions give other observations or rewards, so its state cannot be "
+    "restored. The run continues with a new episode and differs from an uninterrupted run"
 )
 
 
 def restored(environment: HostEnvironment, name: str, seed: int, agent: Any, run: HostRun) -> HostRun:
-    """The run to go on with, after its environment has been restored.
+    """The run to continue, after its environment has been restored.
 
-    Where that cannot be done, a warning says so, and the run goes on with a new episode; the steps of the one that was
-    cut off count in all steps and nowhere else.
+    Where that cannot be done, a warning is issued, and the run continues with a new episode; the steps of the one that
+    was cut off count in all steps and nowhere else.
     """
     if bool(run.restorable) and _restore(environment, seed, agent.random_steps, run):
         return run
@@ -34,7 +34,7 @@ def restored(environment: HostEnvironment, name: str, seed: int, agent: Any, run
 
 
 def _restore(environment: HostEnvironment, seed: int, warm_up: int, run: HostRun) -> bool:
-    """Bring the environment to where the run was; False if it answers otherwise."""
+    """Bring the environment to where the run was; False if its observations or rewards differ."""
     if run.environment:
         environment.load_state(run.environment)  # type: ignore[attr-defined]
         return True

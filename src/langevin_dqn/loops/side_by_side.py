@@ -33,7 +33,7 @@ def run(
     learned_regret: float | None = None,
     is_over: Callable[[int, Snapshot], bool] = lambda place, now: False,
 ) -> Iterator[list[Snapshot]]:
-    """Run in chunks of about so many ``seconds``, and yield a snapshot of every seed after each.
+    """Run in chunks of about ``seconds`` seconds, and yield a snapshot of every seed after each.
 
     The state in a snapshot is without its memory.
 
@@ -41,11 +41,11 @@ def run(
         agent: the agent.
         environment: a compiled environment.
         keys: the key of each run.
-        episodes: run at most so many.
-        steps: make at most so many environment steps.
+        episodes: maximum number of episodes.
+        steps: maximum number of environment steps.
         seconds: of work between two snapshots.
         learned_regret: stop a run, in its program, once its regret per episode is below this.
-        is_over: asked after each chunk whether a run that could go on ends here.
+        is_over: called after each chunk; true ends a run that could continue.
     """
     most = min(episodes or _NEVER, steps or _NEVER)
     carry = BEGIN.compiled_for(agent, environment)(agent, environment, keys, most, steps)

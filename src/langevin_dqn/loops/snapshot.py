@@ -13,17 +13,17 @@ class Snapshot(NamedTuple):
     """A run so far.
 
     Attributes:
-        state: the agent's; valid until the loop goes on.
+        state: the agent's; valid until the loop continues.
         returns: one entry per episode that has ended, as in ``lengths`` and each of ``measures``.
         lengths: see ``returns``.
         measures: see ``returns``.
         steps: environment steps in all.
         finite: false once the agent has diverged.
-        to_save: gives all that the loop needs to go on from here, as a tree of arrays; valid until the loop goes on.
+        to_save: returns all that the loop needs to resume, as a tree of arrays; valid until the loop continues.
         check: true where ``stop_when`` is to be asked.
         metrics: true where metrics are due.
-        resumed: true where a run goes on from: nothing has been done since.
-        record: what was recorded, where that was asked for.
+        resumed: true for the state that a run is resumed from.
+        record: what was recorded, if anything.
     """
 
     state: Any

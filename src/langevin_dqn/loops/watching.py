@@ -1,4 +1,4 @@
-"""Rows of metrics: what people watch while a run goes on, read between chunks of episodes.
+"""Rows of metrics: numbers to monitor during a run, read between chunks of episodes.
 
 The agent's part is a program of its own, with a key of its own, that only reads the agent's state: a run with metrics
 is the run without them, to the bit.
@@ -22,14 +22,14 @@ _ORDER = ("loss", "td_error", "gradient_norm", "q_mean", "q_spread", "epsilon", 
 
 
 class Watch:
-    """Makes the rows of one run, and gives them to whoever watches.
+    """Makes the rows of metrics of one run, and passes them to a callback.
 
     Args:
         agent: the agent.
         key: the run's.
         every: steps between two rows.
-        on_metrics: takes the rows; None if nobody watches.
-        has_last_row: the run goes on from where it had come to its end, which made a row.
+        on_metrics: called with each row; None for no metrics.
+        has_last_row: the run is resumed from its end, for which a row was written.
     """
 
     def __init__(
@@ -86,7 +86,7 @@ class Watch:
         return {name: value if value is not None and np.isfinite(value) else None for name, value in row.items()}
 
     def _of_agent(self, state: Any, episodes: int) -> dict[str, float]:
-        """What the agent says of itself, by name."""
+        """The agent's own metrics, by name."""
         values, names = compile_time.call(self._program, self._agent, self._key, np.int32(episodes), state)
         own = dict(zip(names, np.asarray(values).tolist(), strict=True))
         return {name: own[name] for name in sorted(own, key=_place)}

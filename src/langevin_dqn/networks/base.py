@@ -120,7 +120,7 @@ def check_network(network: Any, space: Space, num_actions: int) -> None:
     try:
         hash(network)
     except TypeError:
-        raise UserError(f"network {name} cannot be hashed", "make it a frozen dataclass of plain values") from None
+        raise UserError(f"network {name} cannot be hashed", "make it a frozen dataclass with hashable fields") from None
     key = jax.random.key(0)
 
     def output(obs):
@@ -137,8 +137,8 @@ def check_network(network: Any, space: Space, num_actions: int) -> None:
     shape = getattr(found, "shape", None)
     if shape != (num_actions,):
         raise UserError(
-            f"network {name} gives values of shape {shape}, not {(num_actions,)}",
-            "apply(params, obs) must give one value per action for a single observation",
+            f"network {name} returns values of shape {shape}, not {(num_actions,)}",
+            "apply(params, obs) must return one value per action for a single observation",
         )
 
 

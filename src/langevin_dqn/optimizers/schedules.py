@@ -49,7 +49,7 @@ def polynomial_decay(scale: float, offset: float = 1.0, power: float = 1 / 3) ->
     """
     if not (scale > 0 and offset > 0 and 0 < power <= 1):
         raise UserError(
-            f"step sizes {scale:g} ({offset:g} + k)^-{power:g} do not fall to zero slowly enough",
+            f"step sizes {scale:g} ({offset:g} + k)^-{power:g} do not decrease to zero slowly enough",
             "use a scale and an offset above 0, and a power from above 0 to 1",
         )
     return PolynomialDecay(float(scale), float(offset), float(power))

@@ -109,7 +109,7 @@ def protocol(settings: str, scale: float = 1.0) -> Protocol:
         scale: factor of the number of episodes, which is then rounded to one that bsuite logs.
     """
     if not scale > 0 or not np.isfinite(scale):
-        raise UserError(f"the episodes scale must be above 0, not {scale:g}", "use for instance 0.1")
+        raise UserError(f"the episodes scale must be above 0, not {scale:g}", "for example, 0.1")
     episodes = {name: sweep.episodes for name, sweep in SWEEPS.items()}
     if settings in _PARTS:
         part = _PARTS[settings]

@@ -32,11 +32,11 @@ class Finding:
 
     verdict: Verdict
     words: str
-    """The numbers in a sentence."""
+    """The result in words, with its numbers."""
     numbers: dict[str, Any] = field(default_factory=dict)
-    """The same for programs; JSON can hold it."""
+    """The same numbers as JSON values."""
     test: str = ""
-    """Which test decided, with its p-value; or the rule, where there is no test."""
+    """The test that decided, with its p-value, or the rule, if there is no test."""
 
     @property
     def is_tested(self) -> bool:

@@ -62,8 +62,8 @@ class Figure:
             )
         if not isinstance(self.jobs, Mapping) or set(self.jobs) != set(SCALES):
             raise UserError(
-                f"figure {self.id!r} does not say what to run at each scale",
-                f"give jobs for {', '.join(SCALES)}, or at_every_scale(jobs)",
+                f"figure {self.id!r} does not define what to run at each scale",
+                f"define jobs for {', '.join(SCALES)}, or at_every_scale(jobs)",
             )
         for kind in ("id", "words"):
             names = [getattr(claim, kind) for claim in self.claims]

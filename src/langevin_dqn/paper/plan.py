@@ -50,7 +50,7 @@ def figures_plan(figures: Iterable[Figure], scale: str, store: Store) -> Plan:
 
 
 def at_most(job: Job) -> float:
-    """Seconds that a run takes on one core if it uses its whole budget; an agent of one's own counts as DQN."""
+    """Seconds that a run takes on one core if it uses its whole budget; a custom agent counts as DQN."""
     known = configured(job.agent)
     config = configuration(job.agent, job.preset, job.changes, job.env) if known else AgentConfig()
     environment = make_env(job.env)

@@ -46,7 +46,7 @@ def register_figure(figure: Figure) -> Figure:
     if not isinstance(figure, Figure):
         raise UserError(f"{figure!r} is not a Figure", "pass a langevin_dqn.paper.figure.Figure")
     if figure.id in (*PAPER, *DEEPER) or figure.id in _registered:
-        raise UserError(f"there is already a figure {figure.id!r}", "give yours another id")
+        raise UserError(f"a figure already exists with the id {figure.id!r}", "use another id")
     _registered[figure.id] = figure
     return figure
 
@@ -75,7 +75,8 @@ def _import_figure(word: str) -> Figure:
         figure = found() if callable(found) and not isinstance(found, Figure) else found
         if not isinstance(figure, Figure):
             raise UserError(
-                f"{word} is not a figure but {type(figure).__name__}", "name a Figure, or a function that returns one"
+                f"{word} is not a figure but {type(figure).__name__}",
+                "it must be a Figure or a function that returns one",
             )
         if _registered.get(figure.id) is not figure:
             register_figure(figure)

@@ -31,7 +31,7 @@ def regret_curves(
     """
     path = check_path(path)
     if not panels or not all(panels.values()):
-        raise UserError("there is no regret to draw", "give each panel at least one agent's regrets")
+        raise UserError("no regrets were passed", "give each panel at least one agent's regrets")
     import matplotlib
 
     matplotlib.use("Agg")

@@ -86,7 +86,7 @@ def draw_comparison(runs: "pl.DataFrame", path: str | Path, *, axis: str = "epis
         raise unknown("axis", axis, AXES)
     envs, agents = (runs[column].unique(maintain_order=True).to_list() for column in ("env", "agent"))
     if not envs:
-        raise UserError("there are no runs to draw", "run the comparison first")
+        raise UserError("no runs to draw", "run the comparison first")
     styles, titles = styles_of(agents), env_texts(envs)
     columns = min(len(envs), 2 if len(envs) == 4 else 3)
     lines = math.ceil(len(envs) / columns)

@@ -54,7 +54,7 @@ def check_path(path: str | Path) -> Path:
     require("matplotlib")
     path = Path(path)
     if path.suffix[1:] not in _FORMATS:
-        raise UserError(f"cannot write a picture to {path}", f"end the name in .{', .'.join(_FORMATS)}")
+        raise UserError(f"cannot write a picture to {path}", f"use a file name that ends in .{', .'.join(_FORMATS)}")
     if not path.absolute().parent.is_dir():
         raise UserError(f"the folder of {path} does not exist", f"create {path.absolute().parent} first")
     return path

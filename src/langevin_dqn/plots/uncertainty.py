@@ -77,7 +77,7 @@ def draw_maps(result: Result, path: str | Path, episodes: Sequence[int] = EPISOD
 def animate(result: Result, path: str | Path, per_second: int = 4) -> Path:
     """Every map of one seed, one after the other, as a .gif."""
     if Path(path).suffix != ".gif":
-        raise UserError(f"cannot write a film to {path}", "end the name in .gif")
+        raise UserError(f"cannot write an animation to {path}", "use a file name that ends in .gif")
     path, record, depth = _ready(result, path)
     import matplotlib
 

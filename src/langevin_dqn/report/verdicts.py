@@ -44,7 +44,7 @@ def read(path: str | Path) -> Written:
     try:
         text = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
-        raise UserError(f"cannot read {path}: {error}", "name a file that report --json or --markdown wrote") from None
+        raise UserError(f"cannot read {path}: {error}", "pass a file written by report --json or --markdown") from None
     verdicts = _from_markdown(text) if path.suffix == ".md" else _from_json(text, path)
     if not verdicts:
         raise UserError(f"{path} has no verdicts", "write it with report --json or --markdown")
@@ -58,7 +58,7 @@ def differences(reports: Sequence[FigureReport], written: Written) -> list[str]:
     for key in {**found, **written.verdicts}:
         says, is_now = written.verdicts.get(key), found.get(key)
         if says != is_now and not {says, is_now} <= _UNDECIDED:
-            lines.append(f"{': '.join(key)}: the file says {says or 'nothing'!r}, the runs say {is_now or 'nothing'!r}")
+            lines.append(f"{': '.join(key)}: the file has {says or 'nothing'!r}, the runs give {is_now or 'nothing'!r}")
     return lines
 
 
@@ -67,7 +67,7 @@ def _from_json(text: str, path: Path) -> Verdicts:
         claims = [json.loads(line) for line in text.splitlines() if line.strip()]
         return {(claim["figure"], _one_line(claim["claim"])): claim["verdict"] for claim in claims}
     except (ValueError, KeyError, TypeError):
-        raise UserError(f"{path} is not a claim per line", "write it with report --json") from None
+        raise UserError(f"{path} is not a file with one claim per line", "write it with report --json") from None
 
 
 def _from_markdown(text: str) -> Verdicts:

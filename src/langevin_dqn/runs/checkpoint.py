@@ -1,6 +1,6 @@
-"""A run saved while it goes on: a folder with its last two checkpoints.
+"""Checkpoints of a run in progress: a folder with the last two.
 
-A checkpoint is a file of arrays (``langevin_dqn.array_files``): all that a training loop needs to go on, by name,
+A checkpoint is a file of arrays (``langevin_dqn.array_files``): all that a training loop needs to resume, by name,
 and a line of JSON about the run. It is written under another name and renamed. Its name has the number of environment
 steps done. The arrays are flat, without the zeros at their ends; their shapes are in the line of JSON. Nothing in them
 is compressed.
@@ -35,7 +35,7 @@ _ABANDONED = 3600
 
 
 class CheckpointError(UserError):
-    """A checkpoint that a run cannot go on from."""
+    """A checkpoint from which a run cannot be resumed."""
 
 
 @dataclass(frozen=True)
@@ -44,8 +44,8 @@ class Checkpoints:
 
     Attributes:
         folder: the folder, of this run alone.
-        every: seconds between two checkpoints; None to save only when the run is stopped.
-        at_end: save when the run has ended, too, so that it can go on for longer.
+        every: seconds between checkpoints; None to save only when the run is stopped.
+        at_end: also save at the end of the run, so that it can be extended.
     """
 
     folder: Path
@@ -84,7 +84,7 @@ class Checkpoints:
         files = self.files()
         if not files:
             raise CheckpointError(
-                f"there is no checkpoint in {self.folder}", "name the folder that checkpoint= or --checkpoint named"
+                f"{self.folder} contains no checkpoint", "pass the folder that was given to checkpoint= or --checkpoint"
             )
         path = files[-1]
         try:
@@ -92,7 +92,7 @@ class Checkpoints:
             _check_headers(file)
             return file
         except OSError as error:
-            raise CheckpointError(f"cannot read {path}: {error.strerror or error}", "name another folder") from None
+            raise CheckpointError(f"cannot read {path}: {error.strerror or error}", "use another folder") from None
         except ValueError:
             raise damaged(path) from None
 
@@ -112,7 +112,7 @@ def _steps_of(path: Path) -> int | None:
 def damaged(path: Path) -> CheckpointError:
     """The error for a file that cannot be what it should."""
     older = [file for file in Checkpoints(path.parent).files() if file < path]
-    hint = f"remove it to go on from {older[-1].name}" if older else "start again, without resume"
+    hint = f"remove it to resume from {older[-1].name}" if older else "start again without resume"
     return CheckpointError(f"{path} is damaged, or is not a checkpoint", hint)
 
 
@@ -152,23 +152,23 @@ def check_same_run(file: ArrayFile, run: Mapping[str, Any], agent: Any) -> None:
     if about.get("format") != FORMAT:
         raise CheckpointError(
             f"{path} has format {about.get('format')}, and this version reads format {FORMAT}",
-            f"go on with langevin-dqn {about.get('package')}, or start again",
+            f"resume with langevin-dqn {about.get('package')}, or start again",
         )
     if about.get("algorithm_version") != ALGORITHM_VERSION:
         raise CheckpointError(
             f"{path} was written by version {about.get('algorithm_version')} of the algorithm, this is version "
             f"{ALGORITHM_VERSION}",
-            f"go on with langevin-dqn {about.get('package')}, or start again",
+            f"resume with langevin-dqn {about.get('package')}, or start again",
         )
     for field in ("env", "seed"):
         if about.get(field) != run[field]:
             raise CheckpointError(
-                f"{path} is of a run with {field}={about.get(field)}, not {run[field]}",
-                f"go on with {field}={about.get(field)}, or name another folder",
+                f"{path} belongs to a run with {field}={about.get(field)}, not {run[field]}",
+                f"resume with {field}={about.get(field)}, or use another folder",
             )
     if any(about.get(field) != run[field] for field in ("space", "num_actions")):
         raise CheckpointError(
-            f"{path} is of another {run['env']}: observations or actions differ", "name another folder"
+            f"{path} was saved in a different {run['env']}: observations or actions differ", "use another folder"
         )
     described = about.get("description")
     if not isinstance(described, dict):
@@ -179,7 +179,7 @@ def check_same_run(file: ArrayFile, run: Mapping[str, Any], agent: Any) -> None:
         raise CheckpointError(error.message, error.hint) from None
     if about.get("record") != run["record"]:
         how = "with" if about.get("record") else "without"
-        raise CheckpointError(f"{path} is of a run {how} a record of Q", f"go on {how} record= or --record")
+        raise CheckpointError(f"{path} belongs to a run {how} a record of Q", f"resume {how} record= or --record")
 
 
 # -- its arrays -----------------------------------------------------------------------
@@ -213,8 +213,8 @@ def load(file: ArrayFile, shapes: Any) -> Any:
     found = {name: (shape_of(file, name), header.dtype) for name, header in file.headers.items()}
     if expected != found:
         raise CheckpointError(
-            f"{file.path} does not fit this agent in this environment",
-            "go on with the agent, network and environment it was saved with, or start again",
+            f"{file.path} does not match this agent and environment",
+            "resume with the agent, network and environment it was saved with, or start again",
         )
     try:
         arrays = file.load()

@@ -19,4 +19,4 @@ def check_writable(folder: Path) -> None:
             file.flush()
             os.fsync(file.fileno())
     except OSError as error:
-        raise UserError(f"cannot write to {folder}: {error.strerror or error}", "name another folder") from None
+        raise UserError(f"cannot write to {folder}: {error.strerror or error}", "use another folder") from None

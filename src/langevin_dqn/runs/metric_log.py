@@ -36,7 +36,7 @@ class CsvWriter:
 
     Args:
         folder: where.
-        steps: keep the rows up to so many steps, and go on after them; None to begin anew.
+        steps: for a resumed run: keep the rows up to this step; None to start a new log.
         about: what defines the run; not used here.
     """
 
@@ -132,8 +132,8 @@ class TensorboardWriter:
 class WandbWriter:
     """A run of Weights & Biases, by environment steps. Its arguments are those of ``CsvWriter``.
 
-    Nothing is sent unless the environment variable ``WANDB_MODE`` says ``online``: by default the run is a folder that
-    ``wandb sync`` uploads. A run that goes on after a stop is another run of the same group.
+    Nothing is sent unless the environment variable ``WANDB_MODE`` is ``online``: by default the run is a folder that
+    ``wandb sync`` uploads. A resumed run is a new run of the same group.
     """
 
     FILES = "wandb"
@@ -177,10 +177,10 @@ DEFAULT_WRITERS = ("csv", "json")
 def check_writers(names: Sequence[str]) -> None:
     """Refuse writers that do not exist, or whose package is not installed."""
     if not names:
-        raise UserError("no writer for the metrics", f"name some of {', '.join(WRITERS)}")
+        raise UserError("no format is given for the metrics", f"choose from {', '.join(WRITERS)}")
     for name in names:
         if name not in WRITERS:
-            raise unknown("writer of metrics", name, WRITERS)
+            raise unknown("metrics format", name, WRITERS)
         package = getattr(WRITERS[name], "PACKAGE", None)
         if package is not None:
             require(package)
@@ -192,19 +192,19 @@ def check_folder(folder: Path, names: Sequence[str], overwrite: bool) -> None:
     for name in names:
         old = next(folder.glob(WRITERS[name].FILES), None)
         if old is not None and not overwrite:
-            raise UserError(f"{old} exists already", "name another folder, or add --overwrite")
+            raise UserError(f"{old} exists already", "use another folder, or add --overwrite")
 
 
 class MetricLog:
-    """Rows of metrics, each given to all writers; a context manager whose ``write`` is for ``train(on_metrics=…)``.
+    """Writes rows of metrics to files; a context manager whose ``write`` is passed to ``train(on_metrics=…)``.
 
-    A writer that fails, for instance because the disk is full, draws a warning and gets no more rows: a log must not
-    cost a run.
+    If a writer fails, for example because the disk is full, a warning is issued and it gets no more rows; training
+    continues.
 
     Args:
-        folder: where the files are, of this run alone.
-        writers: names of ``csv``, ``json``, ``tensorboard`` and ``wandb``.
-        steps: for a run that goes on: rows up to so many steps are kept. None begins anew.
+        folder: folder of the files; one per run.
+        writers: formats, among ``csv``, ``json``, ``tensorboard`` and ``wandb``.
+        steps: for a resumed run: keep the rows up to this step. None starts a new log.
         about: what defines the run, for writers that can show it.
 
     Examples:
@@ -245,7 +245,9 @@ class MetricLog:
     def _give_up(self, name: str, error: OSError) -> None:
         self._writers.pop(name, None)
         warnings.warn(
-            f"cannot write metrics ({name}): {error.strerror or error}; the run goes on", RuntimeWarning, stacklevel=3
+            f"cannot write metrics ({name}): {error.strerror or error}; training continues without this log",
+            RuntimeWarning,
+            stacklevel=3,
         )
 
     def __enter__(self) -> "MetricLog":

@@ -43,26 +43,26 @@ class Result:
     seed: int
     preset: str
     config: AgentConfig | dict[str, Any]
-    """The agent's configuration, or for an agent that is none of the presets what it says about itself."""
+    """The agent's configuration; for a custom agent, the output of its ``describe()``."""
     max_return: float | None
     returns: np.ndarray
     updates: int
     seconds: float
     lengths: np.ndarray = field(default_factory=lambda: np.zeros(0, np.int32))
     measures: dict[str, np.ndarray] = field(default_factory=dict)
-    """What each episode added to the columns bsuite logs for the environment."""
+    """Contribution of each episode to the columns that bsuite logs for the environment."""
     steps: int = 0
-    """Environment steps in all. Those of an episode that the budget of steps cut off count here and nowhere else."""
+    """Total number of environment steps, including those of an episode that the limit of steps cut off."""
     learned_regret: float | None = None
     """Regret per episode below which a run has learned; None where the environment has no such measure."""
     compile_seconds: float = 0.0
-    """Of ``seconds``, those in which JAX compiled the run's programs."""
+    """The part of ``seconds`` in which JAX compiled the run's programs."""
     diverged: str | None = None
-    """Why the run stopped early with parameters that are not finite, or None. What it had learned before stands."""
+    """Reason why the run stopped early with parameters that are not finite, or None."""
     record: UncertaintyMaps | None = field(default=None, repr=False)
-    """How uncertain Q was of each state through training, where ``train`` was asked to record it."""
+    """Uncertainty of Q at each state during training, if ``train`` was called with ``record``."""
     trained: Any = field(default=None, repr=False, compare=False)
-    """The agent as it was at the end, where ``train`` was asked to keep it; None otherwise."""
+    """The trained agent, if ``train`` was called with ``keep_agent=True``; None otherwise."""
 
     def __str__(self) -> str:
         """Who ran where, what came out, and what it took: three lines."""

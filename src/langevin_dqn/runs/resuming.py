@@ -1,4 +1,4 @@
-"""From a checkpoint to what a training loop goes on from."""
+"""From a checkpoint to the state from which a training loop resumes."""
 
 import math
 from dataclasses import dataclass
@@ -20,7 +20,7 @@ class Earlier:
     """What a run had done before it was stopped.
 
     Attributes:
-        file: the checkpoint it goes on from; None for a new run.
+        file: the checkpoint it is resumed from; None for a new run.
         seconds: it had taken.
         compile_seconds: of them, those for compiling.
         ended: it had come to its end.
@@ -48,13 +48,13 @@ def open_earlier(where: Checkpoints, run: dict[str, Any], agent: Any) -> Earlier
 def find_checkpoints(
     checkpoint: Any, resume: str | Path | None, every: float
 ) -> tuple[Checkpoints | None, Checkpoints | None]:
-    """Where a run is to be saved, and what it goes on from.
+    """Where a run is to be saved, and what it is resumed from.
 
-    ``resume`` alone saves to the same folder. Both of the same name: go on if there is something to go on from. A
-    folder that has a checkpoint already is not taken for a new run.
+    ``resume`` alone saves to the same folder. With the same folder for both, the run is resumed if there is a
+    checkpoint. A folder that contains a checkpoint is refused for a new run.
     """
     if isinstance(every, bool) or not isinstance(every, int | float) or not every > 0:
-        raise UserError(f"checkpoint_every={every!r} is out of range", "write a number of seconds above 0")
+        raise UserError(f"checkpoint_every={every!r} is out of range", "it is a number of seconds above 0")
     earlier = None if resume is None else Checkpoints(Path(resume), every)
     where = checkpoint if isinstance(checkpoint, Checkpoints | None) else Checkpoints(Path(checkpoint), every)
     where = earlier if where is None else where
@@ -63,8 +63,8 @@ def find_checkpoints(
             earlier = None
     elif where is not None and where.files():
         raise UserError(
-            f"there is a checkpoint in {where.folder} already",
-            "go on from it with resume= or --resume, or name another",
+            f"{where.folder} already contains a checkpoint",
+            "resume from it with resume= or --resume, or use another folder",
         )
     return where, earlier
 
@@ -79,7 +79,7 @@ def compiled_run(
     steps: int | None,
     records: bool,
 ) -> compiled.Carry:
-    """What the compiled loop goes on from, for the limits of now."""
+    """The state from which the compiled loop resumes, for the current limits."""
     most, planned = file.about.get("most"), file.about.get("steps")
     if not _is_count(most) or not (planned is None or _is_count(planned)):
         raise checkpoint.damaged(file.path)
@@ -100,7 +100,7 @@ def host_run(
     episodes: int | None,
     steps: int | None,
 ) -> host.HostRun:
-    """What the loop on the host goes on from, after the environment has been restored."""
+    """The state from which the loop on the host resumes, after the environment has been restored."""
     planned = file.about.get("steps")
     if not (planned is None or _is_count(planned)):
         raise checkpoint.damaged(file.path)
@@ -111,8 +111,8 @@ def host_run(
     own = {inner: entry for entry in file.headers if (inner := _inner(entry)) is not None}
     if own and not hasattr(environment, "load_state"):
         raise CheckpointError(
-            f"{file.path} has the environment's own state, and {name} has no load_state to take it",
-            "go on with the same version of the environment, or start again",
+            f"{file.path} contains the state of the environment, but {name} has no load_state",
+            "resume with the same version of the environment, or start again",
         )
     shapes = shapes._replace(
         returns=shape_only((returns,), shapes.returns.dtype),

@@ -1,4 +1,4 @@
-"""Saves a run from time to time, and before it stops."""
+"""Saves a run at intervals, and before it stops."""
 
 import time
 import warnings
@@ -14,7 +14,7 @@ _MOST_SHARE = 0.05
 
 
 class Saver:
-    """Looks at each snapshot of a run: saves if it is time to, and stops the run if a signal asked for it.
+    """Called with each snapshot of a run: saves it if a checkpoint is due, and stops the run if a signal requests it.
 
     Args:
         where: the run's checkpoints; None if it is not to be saved.
@@ -47,14 +47,14 @@ class Saver:
         self._where.save(about, now.to_save(), now.steps)
 
     def _save_or_warn(self, now: Snapshot, about: Mapping[str, Any]) -> None:
-        """Training goes on if it cannot be saved: a full disk must not cost a run."""
+        """Save, or warn and continue training if that fails, for example because the disk is full."""
         try:
             self._save(now, about)
         except OSError as error:
             if not self._warned:
                 self._warned = True
                 reason = error.strerror or error
-                warnings.warn(f"cannot save the run: {reason}; it goes on unsaved", RuntimeWarning, stacklevel=2)
+                warnings.warn(f"cannot save the run: {reason}; training continues", RuntimeWarning, stacklevel=2)
 
     def _stopped(self, number: int, now: Snapshot, about: Mapping[str, Any]) -> stopping.Stopped:
         if self._where is None:

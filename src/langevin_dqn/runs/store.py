@@ -104,7 +104,8 @@ def hash_of(identity: Mapping[str, Any]) -> str:
 class Store:
     """A folder of runs.
 
-    ``damaged`` lists the files that could not be read and were set aside since the store was opened.
+    ``damaged`` lists the files that could not be read since the store was opened; they are moved to a folder of that
+    name.
     """
 
     def __init__(self, folder: str | Path):
@@ -112,7 +113,7 @@ class Store:
         self.damaged: list[Path] = []
         self._swept = False
         if self.folder.exists() and not self.folder.is_dir():
-            raise UserError(f"{self.folder} is a file", "a store is a folder; name another one")
+            raise UserError(f"{self.folder} is a file", "a store is a folder; use another name")
 
     def prepare(self) -> None:
         """Make the folder, and find out now whether it can be written to."""
@@ -122,9 +123,7 @@ class Store:
             with tempfile.TemporaryFile(dir=self.folder):
                 pass
         except OSError as error:
-            raise UserError(
-                f"cannot write to {self.folder}: {error.strerror or error}", "name another folder"
-            ) from None
+            raise UserError(f"cannot write to {self.folder}: {error.strerror or error}", "use another folder") from None
 
     def names(self) -> set[str]:
         """The keys of the runs that are there, unread."""
@@ -238,7 +237,7 @@ def _has_parquet_footer(path: Path) -> bool:
 def load_results(folder: str | Path) -> "pl.DataFrame":
     """Every run in a store, as one polars table; see ``Store.load``."""
     if not Path(folder).is_dir():
-        raise UserError(f"there is no store at {folder}", "name the folder that --store named")
+        raise UserError(f"there is no store at {folder}", "pass the folder that was given to --store")
     require("polars")
     return Store(folder).load()
 

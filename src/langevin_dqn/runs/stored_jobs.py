@@ -100,7 +100,7 @@ def stratum_of(row: Mapping[str, Any]) -> Stratum:
 def learner_of(row: Mapping[str, Any]) -> str:
     """How a run updated its first layer: ``lazy`` rows or ``dense`` ones.
 
-    An environment of another library and an agent of one's own count as dense, because nothing that a file
+    An environment of another library and a custom agent count as dense, because nothing that a file
     names is imported here.
     """
     if row["env"].partition(":")[0] == "gym" or imports_code(row["env"]):

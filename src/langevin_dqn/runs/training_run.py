@@ -23,7 +23,7 @@ _CHUNK_SECONDS = 0.5
 
 
 class Limits(NamedTuple):
-    """How long a run goes on at most, and whether it stops once it has learned."""
+    """Limits of a run, and whether it stops once it has learned."""
 
     episodes: int | None
     steps: int | None
@@ -31,16 +31,16 @@ class Limits(NamedTuple):
 
 
 class TrainingRun:
-    """A run, new or gone on with.
+    """A run, new or resumed.
 
     Args:
         found: the agent.
         environment: what it acts in.
         name: what the environment is called in results.
         seed: the run's.
-        limits: how long it goes on.
+        limits: when it ends.
         record: what is recorded.
-        before: the checkpoints to go on from; None for a new run.
+        before: the checkpoints to resume from; None for a new run.
     """
 
     def __init__(
@@ -123,7 +123,7 @@ class TrainingRun:
         return {**self._description, **limits, **self._spent(), "ended": ended, "stopped_itself": stopped_itself}
 
     def trained(self, now: Snapshot) -> TrainedAgent:
-        """The agent, copied so that it stays as it is when training goes on, which reuses the memory of its state."""
+        """The agent, copied so that it stays as it is when training continues, which reuses the memory of its state."""
         copied = jax.tree.map(jnp.copy, self.agent.without_memory(now.state))
         return TrainedAgent(self.agent, copied, self.environment.observation_space, self.environment.num_actions)
 

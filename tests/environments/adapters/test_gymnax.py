@@ -203,7 +203,7 @@ def test_settings_reach_the_environment():
     [
         ("gymnax:CartPol-v1", "has no environment 'CartPol-v1'", "did you mean 'CartPole-v1'?"),
         ("gymnax:zzz", "has no environment", "registered_envs"),
-        ("gymnax:Pendulum-v1", "actions of Pendulum-v1 are not supported", "finite number"),
+        ("gymnax:Pendulum-v1", "actions of Pendulum-v1 are not supported", "must be Discrete"),
         ("gymnax:DeepSea-bsuite:sise=3", "unknown setting 'sise'", "did you mean 'size'?"),
         ("gymnax:DeepSea-bsuite:size=big", "size=big is not a whole number", "size=20"),
         ("gymnax:CartPole-v1:gravity=low", "gravity=low is not a number", "gravity=0.5"),
@@ -235,7 +235,7 @@ def test_train_takes_what_gymnax_makes():
     assert as_environment(env).max_steps == 500
     assert as_environment((env, params.replace(max_steps_in_episode=7))).max_steps == 7
     assert as_environment(lambda: gymnax.make("Acrobot-v1")).num_actions == 3
-    with pytest.raises(UserError, match="two objects"):
+    with pytest.raises(UserError, match="not an environment and its parameters"):
         as_environment((3, 4))
 
 
@@ -244,7 +244,7 @@ def test_wrappers_are_refused():
 
     with pytest.raises(UserError, match="LogWrapper is a wrapper of gymnax") as error:
         as_environment(LogWrapper(gymnax.make("CartPole-v1")[0]))
-    assert "pass the environment inside it" in error.value.hint
+    assert "pass the environment without the wrapper" in error.value.hint
 
 
 @pytest.mark.slow

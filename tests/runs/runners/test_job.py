@@ -84,6 +84,6 @@ def test_a_run_of_a_configuration_is_stored_and_found(tmp_path):
 
 @pytest.mark.parametrize(("agent", "env"), [(object(), "deep_sea/0"), ("dqn", object())])
 def test_objects_are_refused(agent, env):
-    with pytest.raises(UserError, match="a job takes the name of its") as error:
+    with pytest.raises(UserError, match="a job takes the id of its") as error:
         Job(agent, env, 0)
     assert "package.module:factory" in error.value.hint

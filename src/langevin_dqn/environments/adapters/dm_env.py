@@ -20,13 +20,15 @@ def make(text: str) -> "DmEnvironment":
     path, settings = split_settings(text)
     factory = import_object(path, "dm")
     if not callable(factory):
-        raise UserError(f"dm:{path} is not callable: {brief(factory)}", "name a function that makes an environment")
+        raise UserError(
+            f"dm:{path} is not callable: {brief(factory)}", "it must be a function that returns an environment"
+        )
     try:
         return DmEnvironment(factory, **{key: literal(value) for key, value in settings.items()})
     except UserError:
         raise
     except Exception as error:  # a factory may raise anything
-        hint = f"it must make a dm_env.Environment; check its settings: dm:{path}:size=10"
+        hint = f"it must return a dm_env.Environment; check its settings: dm:{path}:size=10"
         raise UserError(f"dm:{path} cannot be made: {brief(error)}", hint) from error
 
 
@@ -37,7 +39,7 @@ class DmEnvironment:
     truncated. Discounts in between are not used: the agent's own discount counts.
 
     dm_env has no seeds, so a factory that takes ``seed`` is called again when a seed is given,
-    unless the settings fix one. Other environments have whatever randomness they have.
+    unless the settings fix one. The randomness of other environments is not controlled.
 
     Args:
         factory: gives the environment.
@@ -52,9 +54,7 @@ class DmEnvironment:
         self.env = factory(**settings)
         actions = self.env.action_spec()
         if not hasattr(actions, "num_values"):
-            raise UserError(
-                f"actions {actions} are not supported", "agents choose among a finite number: a DiscreteArray"
-            )
+            raise UserError(f"actions {actions} are not supported", "the action spec must be a DiscreteArray")
         self._num_actions = int(actions.num_values)
         self._space = _translate(self.env.observation_spec())
 
@@ -94,5 +94,6 @@ def _translate(spec: Any) -> Space:
         is_pixels = spec.dtype == np.uint8 and (not hasattr(spec, "maximum") or bool(np.all(spec.maximum == 255)))
         return ArraySpace(spec.shape, "uint8" if is_pixels else "float32")
     raise UserError(
-        f"observations {spec} are not supported".replace("\n", " "), "the factory can wrap it: one array of numbers"
+        f"observations {spec} are not supported".replace("\n", " "),
+        "wrap the environment in the factory so that it observes one array of numbers",
     )

@@ -62,9 +62,7 @@ class GymnasiumEnvironment:
         from gymnasium import spaces
 
         if not isinstance(env.action_space, spaces.Discrete):
-            raise UserError(
-                f"actions {env.action_space} are not supported", "agents choose among a finite number: Discrete(n)"
-            )
+            raise UserError(f"actions {env.action_space} are not supported", "the action space must be Discrete(n)")
         self.env = env
         self._first_action = int(env.action_space.start)
         self._space, self._first_index = _translate(env.observation_space)

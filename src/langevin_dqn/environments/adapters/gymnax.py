@@ -100,7 +100,7 @@ class GymnaxEnvironment(Environment):
     def __post_init__(self) -> None:
         env, params = self.env, self.params
         if hasattr(env, "_env"):
-            hint = "pass the environment inside it; episodes are logged and observations flattened without a wrapper"
+            hint = "pass the environment without the wrapper; training logs episodes and flattens observations itself"
             raise UserError(f"{type(env).__name__} is a wrapper of gymnax", hint)
         if params is None:
             params = env.default_params
@@ -142,7 +142,7 @@ def _num_actions(env: Any, params: Any) -> int:
     if not isinstance(space, spaces.Discrete):
         raise UserError(
             f"the actions of {env.name} are not supported: {type(space).__name__}",
-            "agents choose among a finite number: Discrete(n)",
+            "the action space must be Discrete(n)",
         )
     return int(space.n)
 
@@ -159,5 +159,5 @@ def _observation_space(env: Any, params: Any) -> Space:
         return ArraySpace(tuple(space.shape), "bool" if is_picture_of_bits else "uint8" if is_pixels else "float32")
     raise UserError(
         f"the observations of {env.name} are not supported: {type(space).__name__}",
-        "subclass the environment so that it observes one array: Box",
+        "subclass the environment so that its observation space is a Box",
     )

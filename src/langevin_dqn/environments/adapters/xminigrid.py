@@ -76,7 +76,7 @@ class XMiniGridEnvironment(Environment):
         inner = env
         while inner is not None:
             if "AutoReset" in type(inner).__name__:
-                hint = "pass the environment inside it; training resets it"
+                hint = "pass the environment without the wrapper; training resets it"
                 raise UserError(f"{type(inner).__name__} hides the last observation of an episode", hint)
             inner = getattr(inner, "_env", None)
         params = env.default_params() if self.params is None else self.params

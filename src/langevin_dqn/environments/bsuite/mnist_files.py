@@ -38,10 +38,12 @@ def _load(*versions: tuple[Path, int]) -> tuple[jax.Array, jax.Array]:
     if len(images) != len(labels):
         raise UserError(
             f"{images_path} has {len(images)} images, {labels_path} {len(labels)} labels",
-            "take both files from one copy of MNIST",
+            "use both files of the same copy of MNIST",
         )
     if labels.max() > 9:
-        raise UserError(f"{labels_path} has the label {labels.max()}", f"MNIST's labels are digits; get {LABELS} again")
+        raise UserError(
+            f"{labels_path} has the label {labels.max()}", f"MNIST's labels are digits; download {LABELS} again"
+        )
     return jnp.asarray(images.view(np.int8)), jnp.asarray(labels, jnp.int32)
 
 
@@ -54,18 +56,18 @@ def _find(folder: Path, name: str) -> Path:
 
 def _read(path: Path, name: str, dimensions: int) -> np.ndarray:
     """An IDX file of bytes: a magic number, the sizes (big-endian), the data."""
-    again = f"get MNIST's {name} again and put it in {path.parent}"
+    again = f"download MNIST's {name} again and put it in {path.parent}"
     try:
         data = gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()
     except (OSError, EOFError, zlib.error) as error:
         raise UserError(f"{path} cannot be read: {error}", again) from None
     header = 4 * (1 + dimensions)
     if len(data) < header:
-        raise UserError(f"{path} is cut short: {len(data)} bytes", again)
+        raise UserError(f"{path} is incomplete: {len(data)} bytes", again)
     magic, *sizes = (int(word) for word in np.frombuffer(data[:header], ">u4"))
     if magic != _MAGIC[name]:
-        raise UserError(f"{path} starts with {magic} where an IDX file of this kind has {_MAGIC[name]}", again)
+        raise UserError(f"{path} starts with {magic}, not with {_MAGIC[name]} as an IDX file of this kind", again)
     expected = math.prod(sizes)
     if len(data) - header != expected or expected == 0:
-        raise UserError(f"{path} has {len(data) - header} bytes of data where its header says {expected}", again)
+        raise UserError(f"{path} has {len(data) - header} bytes of data, but its header declares {expected}", again)
     return np.frombuffer(data, np.uint8, offset=header).reshape(sizes)

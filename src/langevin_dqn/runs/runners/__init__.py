@@ -2,7 +2,7 @@
 
 All three take ``(jobs, *, workers=None, progress=None)``, yield ``(index, result)`` as each run
 ends, and give the same returns. In other processes a job may fail alone: it then
-yields a ``Failure``, and the others go on.
+yields a ``Failure``, and the others continue.
 """
 
 from importlib import import_module

@@ -49,12 +49,12 @@ class Job:
             if not isinstance(value, str):
                 form = {"agent": "python:package.module:factory", "env": "jax:package.module:factory"}[name]
                 raise UserError(
-                    f"a job takes the name of its {name}, not an object ({type(value).__name__})",
-                    f"name one of your own {form}, or pass the object to train",
+                    f"a job takes the id of its {name}, not an object ({type(value).__name__})",
+                    f"use the id of a custom one, {form}, or pass the object to train",
                 )
         for name in self.changes:
             if name in _FIELDS:  # ``train`` would take it for its own argument
-                raise UserError(f"changes cannot set {name!r}", f"give the job itself {name}=…")
+                raise UserError(f"changes cannot set {name!r}", f"pass {name}=… to the job itself")
 
     def _take(self, config: AgentConfig) -> None:
         if self.preset != DEFAULT_PRESET:
@@ -111,7 +111,7 @@ class Job:
 
 
 def _unreadable(text: str) -> UserError:
-    return UserError(f"{text[:80]!r} is not a job", "a job is what Job.to_json writes")
+    return UserError(f"{text[:80]!r} is not a job", "pass the output of Job.to_json")
 
 
 _FIELDS = frozenset(field.name for field in fields(Job))

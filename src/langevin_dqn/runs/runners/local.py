@@ -22,7 +22,7 @@ def run_jobs(
 ) -> Iterator[tuple[int, Result]]:
     """Run ``jobs`` side by side and yield ``(index, result)`` as each one ends.
 
-    When the caller stops listening (or is interrupted), runs end at their next chunk of episodes.
+    When the caller stops iterating (or is interrupted), runs end at their next chunk of episodes.
     What a job raises is raised here, and ends the others too. Where signals are caught
     (``langevin_dqn.stopping``), all runs save and stop first, and ``Stopped`` is raised.
 

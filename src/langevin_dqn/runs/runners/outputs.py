@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Outputs:
-    """Where a run saves itself and writes its metrics. A run goes on from a checkpoint that is there.
+    """Where a run saves itself and writes its metrics. A run is resumed if there is a checkpoint.
 
     Attributes:
         checkpoint: folder of its checkpoints; None for none.

@@ -79,8 +79,8 @@ def run_in_processes(
 ) -> Iterator[tuple[int, Result | Failure]]:
     """Run ``jobs`` in worker processes and yield ``(index, result)`` as each one ends.
 
-    A job that raises, or whose workers keep dying, yields a ``Failure``; the others go on.
-    A mistake of the user (``UserError``) is raised. When the caller stops listening, is
+    A job that raises, or whose workers keep dying, yields a ``Failure``; the others continue.
+    A mistake of the user (``UserError``) is raised. When the caller stops iterating, is
     interrupted or dies, the workers end at once. Where signals are caught (``langevin_dqn.stopping``), all runs
     save and stop first, and ``Stopped`` is raised.
 
@@ -92,7 +92,7 @@ def run_in_processes(
         workers: processes at a time; the number of cores by default.
         progress: called about once a second with a job's index and its result so far, without
             ``lengths`` and ``measures``.
-        retries: how often a job is begun again after its worker died.
+        retries: how often a job is restarted after its worker died.
     """
     waiting = deque(range(len(jobs)))
     deaths: Counter[int] = Counter()
@@ -143,7 +143,7 @@ def run_in_processes(
                     if waiting:
                         start()
                     if not again:
-                        yield index, Failure(jobs[index], f"attempt {deaths[index]} of {retries + 1} died {value}")
+                        yield index, Failure(jobs[index], f"attempt {deaths[index]} of {retries + 1} ended {value}")
     finally:
         for left in active.values():
             left.process.kill()

@@ -39,7 +39,7 @@ def run_on_ray(
     """Run ``jobs`` as Ray tasks and yield ``(index, result)`` as each one ends.
 
     Every node needs this package. A job that raises, or whose nodes keep dying, yields a
-    ``Failure``; the others go on. A mistake of the user (``UserError``) is raised. Nodes have
+    ``Failure``; the others continue. A mistake of the user (``UserError``) is raised. Nodes have
     no disk in common, so a run here leaves nothing but its result: no checkpoint, no log. A
     program that has called ``ray.init`` itself keeps its cluster.
 
@@ -49,7 +49,7 @@ def run_on_ray(
         progress: called with a job's index and its result when it has ended.
         address: ``local`` starts Ray on this machine; ``auto`` finds the one that runs here;
             ``host:port`` is a cluster's.
-        retries: how often a job is begun again after its process or node died.
+        retries: how often a job is restarted after its process or node died.
     """
     with _cluster(address, workers) as ray:
         task = ray.remote(num_cpus=1, max_retries=retries, runtime_env={"env_vars": _environment()})(worker.task)
@@ -125,7 +125,7 @@ def _cluster(address: str, workers: int | None) -> Iterator[ModuleType]:
         ray.shutdown()
 
 
-_HINT = "start one with ray start --head, name its host:port, or use the address local"
+_HINT = "start one with ray start --head, pass its host:port, or use the address local"
 
 
 def _reach(address: str) -> None:

@@ -69,7 +69,7 @@ def task(job: Job, version: int) -> Any:
 
     if version != ALGORITHM_VERSION:
         return UserError(
-            f"a node has version {ALGORITHM_VERSION} of the algorithm, its caller version {version}",
+            f"a node runs version {ALGORITHM_VERSION} of the algorithm, its caller runs version {version}",
             "install the same version of langevin-dqn on every node",
         )
     return attempt(job)
