@@ -52,7 +52,7 @@ class Args:
     returns: bool = False
     """With --json: also returns and lengths, a number for each episode."""
     plot: str | None = None
-    """Write the learning curves to this .png, .pdf or .svg file."""
+    """Write the learning curves to this .png, .pdf or .svg file; against environment steps with --steps."""
     record: str | None = None
     """q: record the uncertainty of Q at every state, for --json and --maps; for environments observed as an index."""
     maps: str | None = None
@@ -274,7 +274,8 @@ def main(args: Args) -> int:
             caption = caption.replace(shown, "mean, standard error as a band")
             path = regret_curves({"": {args.agent: [r.measures["regret"] for r in ordered]}}, args.plot, caption)
         else:
-            path = learning_curves({args.agent: ordered}, args.plot, caption)
+            axis = "episodes" if args.steps is None else "steps"
+            path = learning_curves({args.agent: ordered}, args.plot, caption, axis)
         print(f"wrote {path}", file=sys.stderr)
     if args.maps:
         from langevin_dqn.plots import uncertainty
