@@ -71,7 +71,7 @@ def main(args: Args) -> None:
             print("| " + " | ".join(map(str, cells)) + " |")
     if args.plot:
         args.plot.parent.mkdir(parents=True, exist_ok=True)
-        caption = f"deep sea, {seeds} seeds ({4 * seeds} for RLSVI), median and quartiles, at most {budget:,} episodes"
+        caption = f"Deep Sea, {seeds} seeds ({4 * seeds} for RLSVI), median and quartiles, at most {budget:,} episodes"
         for path in {args.plot, args.plot.with_suffix(".pdf")}:
             print(f"wrote {deep_exploration.draw(measured, path, caption)}", file=sys.stderr)
 

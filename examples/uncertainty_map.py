@@ -1,7 +1,8 @@
-"""How uncertain Langevin DQN is of each state of the deep sea, as it learns (the paper's fig5).
+"""How uncertain Langevin DQN is of each state of Deep Sea, as it learns (Figure 5 of the paper).
 
-Draws the first seed's maps (.png and .pdf) and their film (.gif), and prints every seed's
-numbers. The reading is ``released`` because at depth 10 it learns within some hundred episodes.
+Draws the maps (.png and .pdf) and the animation (.gif) of the seed whose learning time is in the middle, as
+Figure 5 does, and prints the numbers of every seed. The preset is ``released``, which learns depth 10 within some
+hundred episodes.
 """
 
 import sys
@@ -15,16 +16,18 @@ from langevin_dqn import machine
 
 @dataclass
 class Args:
-    """Draw the uncertainty of a deep sea's states."""
+    """Draw the uncertainty of the states of Deep Sea."""
 
     depth: int = 10
-    """Depth of the sea."""
+    """Depth of Deep Sea."""
     episodes: int = 250
     """Episodes per seed; at least 10."""
     updates_per_step: int = 250
     """Updates for each environment step."""
     seeds: tuple[int, ...] = (1,)
-    """Seeds to run; the first is drawn."""
+    """Seeds to run; of those that learn, the one with the median learning time is drawn."""
+    store: Path | None = None
+    """Take finished runs from this folder, and keep new ones in it."""
     out: Path = Path("out/fig5_uncertainty")
     """Where to write, without the ending."""
 
@@ -33,8 +36,10 @@ def main(args: Args) -> None:
     machine.prepare()
     from langevin_dqn.analysis.uncertainty import summarise
     from langevin_dqn.cli.progress import Board
+    from langevin_dqn.cli.stored_runs import StoredRuns
+    from langevin_dqn.paper.fig5 import run_in_the_middle
     from langevin_dqn.plots.uncertainty import draw
-    from langevin_dqn.runs.runners import Job, run_jobs
+    from langevin_dqn.runs.runners import Job
 
     changes = {"updates_per_step": args.updates_per_step}
     jobs = [
@@ -49,18 +54,21 @@ def main(args: Args) -> None:
         )
         for seed in args.seeds
     ]
-    results = {}
+    runs = StoredRuns(None if args.store is None else str(args.store), "threads", None, None, keep_agents=False)
+    outcomes = {}
     with Board(jobs, sys.stderr) as board:
-        for index, result in run_jobs(jobs, progress=board.update):
-            results[index] = result
+        for index, result in runs.run(jobs, board.update):
+            outcomes[index] = result
             board.finish(index, result)
-    for index in sorted(results):
-        numbers = summarise(results[index].record, args.depth, results[index].learning_time)
-        print(f"seed {results[index].seed}: learned at {results[index].learning_time}")
+    results = runs.without_failures([outcomes[index] for index in sorted(outcomes)])
+    for result in results:
+        numbers = summarise(result.record, args.depth, result.learning_time)
+        print(f"seed {result.seed}: learned at {result.learning_time}")
         print(*(f"  {name} = {value:.3g}" for name, value in vars(numbers).items()), sep="\n")
     args.out.parent.mkdir(parents=True, exist_ok=True)
+    shown = run_in_the_middle(results)
     for ending in (".png", ".pdf", ".gif"):
-        print(f"wrote {draw(results[0], args.out.with_suffix(ending))}")
+        print(f"wrote {draw(shown, args.out.with_suffix(ending))}")
 
 
 if __name__ == "__main__":

@@ -26,6 +26,9 @@ SERIES = (
     ("ensemble_langevin_dqn", "recommended", {}, "Ensemble Langevin DQN"),
 )
 
+#: Episodes of a run, and the top of the picture, beyond it.
+BUDGET, TOP = 5000, 18_000
+
 
 @dataclass
 class Args:
@@ -63,41 +66,43 @@ def main(args: Args) -> None:
 
     runs = load_results(args.store)
     with drawing() as plt:
-        figure, axes = plt.subplots(figsize=(7, 4), layout="constrained")
-        depths = np.linspace(5, 14, 50)
-        axes.plot(depths, 2**depths, ":", color="0.5", lw=1.5)
-        axes.annotate("random actions: $2^N$", (12.6, 2**12.6), xytext=(10, 8), textcoords="offset points", color="0.4")
+        figure, axes = plt.subplots(figsize=(7, 4.2), layout="constrained")
+        axes.axhspan(BUDGET, TOP, color="0.95", lw=0, zorder=0)
+        axes.text(31, 1.1 * BUDGET, f"most seeds do not learn in {BUDGET:,} episodes", size=8, color="0.35")
+        depths = np.linspace(4, np.log2(TOP), 50)
+        axes.plot(depths, 2**depths, ":", color="0.5", lw=1.5, label="random actions, $2^N$")
         exact = json.loads(args.rlsvi.read_text(encoding="utf-8"))["rlsvi"]
         known = sorted((entry["depth"], np.median(entry["times"])) for entry in exact)
-        axes.plot(*zip(*known, strict=True), "x", color="0.35", label="exact RLSVI (tabular)")
-        for marker, (agent, preset, changes, name) in zip(MARKERS, SERIES, strict=False):
+        axes.plot(*zip(*known, strict=True), "x", color="0.35", ms=5, label="exact RLSVI (tabular)")
+        for place, (marker, (agent, preset, changes, name)) in enumerate(zip(MARKERS, SERIES, strict=False)):
             style, found = STYLES[agent], times(runs, agent, preset, changes)
-            middle = {depth: np.median(value) for depth, value in found.items()}
-            learned = {depth: value for depth, value in middle.items() if np.isfinite(value)}
-            if learned:  # a depth that most seeds do not learn interrupts the line
-                shown = [value if np.isfinite(value) else np.nan for value in middle.values()]
-                axes.plot(list(middle), shown, marker + "-", color=style.color, ms=5, label=name)
-            for depth in learned:
-                low, high = np.quantile(found[depth], [0.25, 0.75], method="nearest")
-                axes.plot([depth, depth], [low, min(high, 5000)], "-", color=style.color, lw=1.2)
-            never = [depth for depth in middle if depth not in learned]
-            if never:
-                label = None if learned else f"{name}: most seeds do not learn in 5,000"
-                height = 5600 if not learned else 6600
-                axes.plot(never, [height] * len(never), "^", mfc="none", color=style.color, ms=5, label=label)
-            print(name, {depth: (len(found[depth]), float(value)) for depth, value in middle.items()})
-        axes.axhline(5000, color="0.8", lw=0.8)
-        axes.set_yscale("log")
-        axes.set_ylim(20, 10_000)
-        axes.set_yticks([50, 100, 200, 500, 1000, 2000, 5000], ["50", "100", "200", "500", "1,000", "2,000", "5,000"])
+            draw_series(axes, found, style.color, marker, name, 1.45 * BUDGET * 1.28**place)
+            print(name, {depth: (len(values), float(np.median(values))) for depth, values in found.items()})
+        axes.set(yscale="log", ylim=(10, TOP), xlim=(4, 52), xticks=[10, 20, 30, 40, 50])
+        ticks = [10, 20, 50, 100, 200, 500, 1000, 2000, 5000]
+        axes.set_yticks(ticks, [f"{tick:,}" for tick in ticks])
         axes.set_yticks([], minor=True)
-        axes.set_xlim(4, 52)
-        axes.set_xticks([10, 20, 30, 40, 50])
-        axes.set_xlabel("depth N")
-        axes.set_ylabel("learning time (episodes)")
+        axes.set(xlabel="depth N of Deep Sea", ylabel="learning time (episodes)")
+        axes.plot([], [], "-", color="0.4", lw=4, alpha=0.3, label="quartiles over seeds")
         axes.legend(frameon=False, fontsize=8, loc="lower right")
         figure.savefig(args.out, dpi=200)
         plt.close(figure)
+
+
+def draw_series(axes, found: Mapping[int, list[float]], color: str, marker: str, name: str, above: float) -> None:
+    """Medians, joined where neighbouring depths were learned, and quartiles as bars.
+
+    A depth that most seeds do not learn has an open marker at the height ``above``, and interrupts the line.
+    """
+    middle = {depth: float(np.median(values)) for depth, values in found.items()}
+    shown = [value if np.isfinite(value) else np.nan for value in middle.values()]
+    axes.plot(list(middle), shown, marker + "-", color=color, ms=6, lw=1.6, label=name)
+    for depth, values in found.items():
+        if np.isfinite(middle[depth]):
+            low, high = np.quantile(values, [0.25, 0.75], method="nearest")
+            axes.plot([depth, depth], [low, min(high, TOP)], "-", color=color, lw=4, alpha=0.3, solid_capstyle="butt")
+        else:
+            axes.plot(depth, above, marker, mfc="white", color=color, ms=6)
 
 
 if __name__ == "__main__":

@@ -27,7 +27,7 @@ VALUES: dict[str, list[float]] = {
     "members": [1, 2, 4, 8, 16],
 }
 LABELS = {
-    "noise_variance": "σ_w² (noise_variance)",
+    "noise_variance": r"$\sigma_w^2$ (noise_variance)",
     "adam_eps": "ε of Adam (adam_eps)",
     "updates_per_step": "U (updates_per_step)",
     "prior_std": "prior (prior_std)",
@@ -94,15 +94,15 @@ def table(field: str, times: dict[str, dict[str, int | None]], base: Any) -> str
 
 
 def draw(args: Args, times: dict[str, dict[str, int | None]], base: Any) -> None:
-    """A panel per field: each run a point, the medians joined; runs that did not learn lie on a line at the top."""
-    from langevin_dqn.plots.style import STYLES, drawing
+    """A panel per field: each run a point, dashes at the medians; runs that did not learn are triangles at the top."""
+    from langevin_dqn.plots.style import LEGEND, STYLES, drawing, side_by_side
 
     color = STYLES[AGENT].color
     fields = [field for field in VALUES if len(measured(field, times, base)) > 1]
     columns = min(3, len(fields))
     rows = -(-len(fields) // columns)
     with drawing() as plt:
-        size = (2.6 * columns + 0.4, 2.2 * rows + 0.2)
+        size = (2.6 * columns + 0.4, 2.2 * rows + 0.4)
         figure, grid = plt.subplots(rows, columns, figsize=size, sharey=True, layout="constrained", squeeze=False)
         for axes, field in zip(grid.flat, fields, strict=False):
             values = measured(field, times, base)
@@ -110,12 +110,12 @@ def draw(args: Args, times: dict[str, dict[str, int | None]], base: Any) -> None
                 found = [times[name_of(field, value, base)][str(seed)] for seed in SEEDS]
                 learned = [t for t in found if t is not None]
                 missed = len(found) - len(learned)
-                axes.plot([place] * len(learned), learned, "o", ms=3.5, color=color, alpha=0.6, mew=0)
-                if missed:
-                    note = f"{missed} never"
-                    axes.annotate(note, (place, args.episodes), ha="center", va="bottom", size=7, color="0.3")
+                beside = place + side_by_side(len(learned), 0.07)
+                axes.plot(beside, learned, "o", ms=3.5, color=color, alpha=0.6, mew=0)
+                late = place + side_by_side(missed, 0.13)
+                axes.plot(late, [1.12 * args.episodes] * missed, "^", ms=4.5, mfc="white", color=color, mew=0.9)
                 if missed < len(found) / 2:
-                    middle = median([*learned, *[args.episodes] * missed])
+                    middle = median([*learned, *[1.12 * args.episodes] * missed])
                     axes.plot([place - 0.25, place + 0.25], [middle, middle], "-", lw=2, color=color)
             if getattr(base, field) in values:
                 chosen = values.index(getattr(base, field))
@@ -130,6 +130,13 @@ def draw(args: Args, times: dict[str, dict[str, int | None]], base: Any) -> None
             axes.set_yticks([], minor=True)
             axes.grid(axis="y", color="0.9", lw=0.6)
             axes.set_axisbelow(True)
+        handles = [
+            plt.Line2D([], [], ls="", marker="o", ms=3.5, color=color, alpha=0.6, mew=0, label="one seed"),
+            plt.Line2D([], [], lw=2, color=color, label="median"),
+            plt.Line2D([], [], ls="", marker="^", ms=4.5, mfc="white", color=color, label="not learned"),
+            plt.Rectangle((0, 0), 1, 1, color="0.93", label="recommended"),
+        ]
+        figure.legend(handles=handles, loc="outside upper center", ncols=4, columnspacing=1.4, **LEGEND)
         for axes in grid[:, 0]:
             axes.set_ylabel("learning time (episodes)")
         for axes in grid.flat[len(fields) :]:

@@ -42,6 +42,24 @@ def test_bars_mark_what_is_missing_or_unfinished(tmp_path, axes_of):
     assert [bar.get_alpha() for bar in basic.patches].count(0.4) == 1
 
 
+def test_a_score_of_zero_is_a_line_and_passes_are_ranges(tmp_path, axes_of):
+    scores = made_up(SWEEPS, ["dqn"])
+    scores["dqn"]["catch"] = 0.0
+    bsuite_figures.bars(scores, tmp_path / "bars.png", ranges={"dqn": {"bandit": (0.2, 0.6)}})
+    segments = [path.vertices.tolist() for drawn in axes_of()[0].collections for path in drawn.get_paths()]
+    assert [[x, y] for (x, y), _ in segments] == [[0, 0.2], [pytest.approx(1.68), 0]]
+
+
+def test_agents_with_equal_scores_are_side_by_side_in_the_radar(tmp_path, axes_of):
+    scores = {agent: dict.fromkeys(TAGS, 0.0) for agent in AGENTS}
+    bsuite_figures.radar(scores, tmp_path / "radar.png", ranges={"dqn": {"basic": (0.0, 0.5)}})
+    (axes,) = axes_of()
+    lines = [line for line in axes.lines if len(line.get_xdata()) > 2]
+    assert len({line.get_xdata()[0] for line in lines}) == 3
+    assert axes.get_rorigin() < 0
+    assert [list(line.get_ydata()) for line in axes.lines if len(line.get_xdata()) == 2] == [[0.0, 0.5]]
+
+
 def test_the_radar_shows_the_scores_in_bsuites_order(tmp_path, axes_of):
     scores = made_up(TAGS)
     bsuite_figures.radar(scores, tmp_path / "radar.png")

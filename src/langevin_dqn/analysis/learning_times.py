@@ -74,22 +74,22 @@ def scores(times: "pl.DataFrame", by: Sequence[str]) -> "pl.DataFrame":
     """
     import polars as pl
 
-    groups = times.select(by).n_unique()
-    common = (
-        times.unique([*by, "depth"])
-        .group_by("depth")
-        .len()
-        .filter(pl.col("len") == groups)
-        .select("depth")
-        .sort("depth")
-    )
     solved = pl.col("time").is_finite()
     return (
-        times.join(common, on="depth")
+        times.filter(pl.col("depth").is_in(common_depths(times, by)))
         .group_by(*by, "seed")
         .agg(score=solved.mean(), depths=pl.col("depth").n_unique())
         .sort(*by, "seed")
     )
+
+
+def common_depths(times: "pl.DataFrame", by: Sequence[str]) -> list[int]:
+    """The depths that all groups share."""
+    import polars as pl
+
+    groups = times.select(by).n_unique()
+    counts = times.unique([*by, "depth"]).group_by("depth").len()
+    return sorted(counts.filter(pl.col("len") == groups)["depth"])
 
 
 def with_seeds(times: "pl.DataFrame", by: Sequence[str], seeds: int) -> "pl.DataFrame":

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from langevin_dqn.bench.timing import Contestant
-from langevin_dqn.plots.style import STYLES
+from langevin_dqn.plots.style import LEGEND, MARKERS, STYLES, WIDTH, drawing, grid, log_ticks, save
 
 ENSEMBLE = "ensemble_langevin_dqn"
 FLOOR = "matrix products only"
@@ -70,38 +70,47 @@ def sentences(report: dict[str, Any]) -> list[str]:
     return lines
 
 
+#: What the picture shows of this package: an agent, and with how many members.
+_DRAWN = (("langevin_dqn", 1), ("boot_dqn", 5), (ENSEMBLE, 5))
+
+
 def cost_against_depth(contestants: Sequence[Contestant], path: Path) -> None:
-    """Cost of a member update against depth, both on logarithmic axes."""
-    import matplotlib
+    """Cost of a member update against depth, both on logarithmic axes: the agents of the paper's figures and peers.
 
-    matplotlib.use("Agg")
-    import matplotlib.pyplot as plt
+    Other numbers of members, which cost about the same per member, are in the table.
+    """
+    rows = [c.to_dict() for c in contestants]
+    draw_costs([row for row in rows if row["name"] not in STYLES or (row["name"], row["members"]) in _DRAWN], path)
 
-    grey = iter((("#666666", "s"), ("#999999", "^"), ("#444444", "v"), ("#BBBBBB", "D")))
-    with plt.rc_context({"font.size": 9, "axes.spines.top": False, "axes.spines.right": False}):
-        figure, axes = plt.subplots(figsize=(5.5, 3.8), layout="constrained")
-        for name, members in dict.fromkeys((c.name, c.members) for c in contestants if c.depth):
-            group = sorted((c for c in contestants if (c.name, c.members) == (name, members)), key=lambda c: c.depth)
+
+def draw_costs(rows: Sequence[dict[str, Any]], path: Path) -> None:
+    """A line for each name.
+
+    Args:
+        rows: ``Contestant.to_dict()`` of each contestant.
+        path: a .png, .pdf or .svg file.
+    """
+    grey = iter((("#555555", "s"), ("#888888", "^"), ("#333333", "v"), ("#AAAAAA", "D")))
+    with drawing() as plt:
+        figure, axes = plt.subplots(figsize=(WIDTH, 3.6), layout="constrained")
+        depths = sorted({row["depth"] for row in rows if row["depth"]})
+        for i, (name, members) in enumerate(dict.fromkeys((r["name"], r["members"]) for r in rows if r["depth"])):
+            group = sorted((r for r in rows if (r["name"], r["members"]) == (name, members)), key=lambda r: r["depth"])
             if name in STYLES:
                 color, dashes, text = STYLES[name]
-                marker, label = ("o" if members == 1 else "P"), f"{text}, {members} member{'s' * (members > 1)}"
+                marker, label = MARKERS[i % len(MARKERS)], f"{text} ({members})" if members > 1 else text
             else:
                 (color, marker), dashes, label = next(grey), (0, (4, 2)), name
-            lows, highs = zip(*(c.to_dict()["quartiles"] for c in group), strict=True)
-            depths, middle = [c.depth for c in group], [c.median for c in group]
-            axes.fill_between(depths, lows, highs, color=color, alpha=0.15, lw=0)
-            axes.plot(depths, middle, color=color, ls=dashes, marker=marker, ms=4, lw=1.3, label=label)
-        floor = find(contestants, FLOOR, 0, 5)
+            x, y = [row["depth"] for row in group], [row["microseconds"] for row in group]
+            lows, highs = zip(*(row["quartiles"] for row in group), strict=True)
+            axes.fill_between(x, lows, highs, color=color, alpha=0.15, lw=0)
+            axes.plot(x, y, color=color, ls=dashes, marker=marker, ms=4, lw=1.5, label=label)
+        floor = next((row for row in rows if row["name"] == FLOOR and row["members"] == 5), None)
         if floor is not None:
-            axes.axhline(floor.median, color="0.5", lw=0.8, ls=":")
-            axes.text(
-                0.02, floor.median * 0.97, FLOOR, transform=axes.get_yaxis_transform(), va="top", size=7, color="0.35"
-            )
-        axes.set(xscale="log", yscale="log", xlabel="depth of the sea", ylabel="µs per member update")
-        depths = sorted({c.depth for c in contestants if c.depth})
-        axes.set_xticks(depths, [str(d) for d in depths])
-        axes.minorticks_off()
-        axes.legend(frameon=False, fontsize=7, loc="center left", bbox_to_anchor=(1, 0.5))
-        figure.supxlabel("batch 128, two layers of 50, one core; median and quartiles of interleaved runs", size=7)
-        figure.savefig(path, dpi=200)
-        plt.close(figure)
+            axes.axhline(floor["microseconds"], color="0.5", lw=0.8, ls=":", label=FLOOR)
+        axes.set(xscale="log", yscale="log", xlabel="depth of Deep Sea", ylabel="µs per member update")
+        log_ticks(axes, depths)
+        grid(axes)
+        axes.yaxis.set_major_formatter("{x:,.0f}")
+        figure.legend(loc="outside upper center", ncols=2, **LEGEND)
+        save(plt, figure, path, "Median and quartiles of interleaved runs on one core.")

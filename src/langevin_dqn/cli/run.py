@@ -52,7 +52,7 @@ class Args:
     returns: bool = False
     """Include the return and the length of every episode in the output of --json."""
     plot: str | None = None
-    """Write learning curves to this file (.png, .pdf or .svg)."""
+    """Write learning curves to this file (.png, .pdf or .svg); against environment steps with --steps."""
     record: str | None = None
     """q: record the uncertainty of Q at every state, for --json and --maps. Requires index observations."""
     maps: str | None = None
@@ -275,7 +275,8 @@ def main(args: Args) -> int:
             caption = caption.replace(shown, "mean, standard error as a band")
             path = regret_curves({"": {args.agent: [r.measures["regret"] for r in ordered]}}, args.plot, caption)
         else:
-            path = learning_curves({args.agent: ordered}, args.plot, caption)
+            axis = "episodes" if args.steps is None else "steps"
+            path = learning_curves({args.agent: ordered}, args.plot, caption, axis)
         print(f"wrote {path}", file=sys.stderr)
     if args.maps:
         from langevin_dqn.plots import uncertainty

@@ -1,11 +1,15 @@
 """A figure over bsuite, drawn by category (a radar) or by experiment (bars)."""
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from langevin_dqn.analysis import bsuite_summary
 from langevin_dqn.paper.categories import scores_of
 from langevin_dqn.paper.figure import FigureReport
 from langevin_dqn.plots import bsuite
+
+if TYPE_CHECKING:
+    import polars as pl
 
 
 def draw_radar(report: FigureReport, path: Path, caption: str) -> Path | None:
@@ -13,7 +17,7 @@ def draw_radar(report: FigureReport, path: Path, caption: str) -> Path | None:
     tags = _means(report, "tag")
     if len({tag for scores in tags.values() for tag in scores}) < 3:
         return None
-    return bsuite.radar(tags, path, caption)
+    return bsuite.radar(tags, path, caption, _ranges(report, "tag"))
 
 
 def describe_radar(report: FigureReport) -> str:
@@ -28,7 +32,7 @@ def draw_bars(report: FigureReport, path: Path, caption: str) -> Path | None:
         return None
     rows = scores_of(report.results).select("agent", "experiment", "finished").rows()
     unfinished = {(_with_members(report, agent), name) for agent, name, finished in rows if not finished}
-    return bsuite.bars(scores, path, caption, unfinished)
+    return bsuite.bars(scores, path, caption, unfinished, _ranges(report, "experiment"))
 
 
 def describe_bars(report: FigureReport) -> str:
@@ -50,13 +54,29 @@ def _means(report: FigureReport, column: str) -> dict[str, dict[str, float]]:
     """Scores by agent, then by ``experiment`` or ``tag``, averaged over passes."""
     import polars as pl
 
-    scores = scores_of(report.results).filter(pl.col("score").is_not_nan())
-    table = bsuite_summary.score_tags(scores) if column == "tag" else scores
-    means = table.group_by("agent", column, maintain_order=True).agg(pl.col("score").mean())
+    table = _passes(report, column).group_by("agent", column, maintain_order=True).agg(pl.col("score").mean())
     return {
         _with_members(report, str(agent)): dict(part.select(column, "score").rows())
-        for (agent,), part in means.partition_by("agent", as_dict=True, maintain_order=True).items()
+        for (agent,), part in table.partition_by("agent", as_dict=True, maintain_order=True).items()
     }
+
+
+def _ranges(report: FigureReport, column: str) -> dict[str, dict[str, tuple[float, float]]]:
+    """Lowest and highest score of the passes, where there are several."""
+    found: dict[str, dict[str, tuple[float, float]]] = {}
+    for (agent, name), part in _passes(report, column).group_by("agent", column, maintain_order=True):
+        if part.height > 1:
+            low, high = part["score"].sort()[[0, -1]]
+            found.setdefault(_with_members(report, str(agent)), {})[str(name)] = (low, high)
+    return found
+
+
+def _passes(report: FigureReport, column: str) -> "pl.DataFrame":
+    """Scores pass by pass."""
+    import polars as pl
+
+    scores = scores_of(report.results).filter(pl.col("score").is_not_nan())
+    return bsuite_summary.score_tags(scores) if column == "tag" else scores
 
 
 def _with_members(report: FigureReport, agent: str) -> str:

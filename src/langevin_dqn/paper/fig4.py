@@ -15,7 +15,8 @@ from langevin_dqn.paper.figure import Figure, FigureReport
 from langevin_dqn.plots import four_states
 from langevin_dqn.runs.result import Result
 
-PROBLEM = FourStates(many=100)
+#: The example of docs/notes/four_states.md: one datum of (4, down), 1,000 of every other pair.
+PROBLEM = FourStates()
 CHAINS = 200
 
 #: Standard errors by which one variance has to exceed another.
@@ -80,12 +81,11 @@ def tracks_posterior(_: Sequence[Result]) -> Finding:
 
 
 def draw(_: FigureReport, path: Path, caption: str) -> Path:
-    words = f"(4, down): 1 datum; other pairs: {PROBLEM.many}; {CHAINS} chains of eq. (8); shades are log variances"
     panels = {
         "exact posterior of Q*": spreads()["posterior"].variance,
         "Langevin estimates (eq. 8)": spreads()["Langevin"].variance,
     }
-    return four_states.triangles(PROBLEM, panels, path, words)
+    return four_states.triangles(PROBLEM, panels, path, caption)
 
 
 def describe(_: FigureReport) -> str:
@@ -115,7 +115,10 @@ FIGURE = Figure(
             tracks_posterior,
         ),
     ),
-    note=f"Computed: the exact posterior, and {CHAINS} chains of eq. (8); {PROBLEM.many} data of every other pair.",
+    note=f"Computed, not trained: the exact posterior, and {CHAINS} chains of equation (8). Rows are states, columns "
+    f"periods, the two triangles the actions up and down; one datum of (4, down), {PROBLEM.many:,} of every other "
+    "pair. Dotted: plausible transitions; dashed: the observed one of (4, down). docs/notes/four_states.md reports "
+    "every variance.",
     draw=draw,
     describe=describe,
 )

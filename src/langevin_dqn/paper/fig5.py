@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 
 from langevin_dqn.analysis import learning_times, uncertainty
-from langevin_dqn.analysis.uncertainty import CLIP, UncertaintySummary
+from langevin_dqn.analysis.uncertainty import UncertaintySummary
 from langevin_dqn.paper.claims import FAILS, HOLDS, INCONCLUSIVE, LEVEL, MIN_SEEDS, Claim, Finding, inconclusive
 from langevin_dqn.paper.contenders import LANGEVIN
 from langevin_dqn.paper.figure import Figure, FigureReport
@@ -66,8 +66,13 @@ def _larger(
 
 
 def shown_run(report: FigureReport) -> Result | None:
-    """The run that the maps show: of those that learned, the one whose learning time is in the middle."""
-    runs = [result for result in report.results if result.record is not None and len(result.record.episodes)]
+    """The run that the maps show."""
+    return run_in_the_middle(report.results)
+
+
+def run_in_the_middle(results: Sequence[Result]) -> Result | None:
+    """Of the recorded runs that learned, the one whose learning time is in the middle; else the first recorded one."""
+    runs = [result for result in results if result.record is not None and len(result.record.episodes)]
     runs.sort(key=lambda result: (result.learning_time is None, result.learning_time or 0))
     learned = [result for result in runs if result.solved]
     return learned[(len(learned) - 1) // 2] if learned else runs[0] if runs else None
@@ -75,7 +80,14 @@ def shown_run(report: FigureReport) -> Result | None:
 
 def draw(report: FigureReport, path: Path, caption: str) -> Path | None:
     result = shown_run(report)
-    return None if result is None else plots.draw_maps(result, path)
+    return None if result is None else plots.draw_maps(result, path, caption=f"{caption}. {_seed(result)}".lstrip(". "))
+
+
+def _seed(result: Result) -> str:
+    """Which run is shown, and why."""
+    if not result.solved:
+        return f"Seed {result.seed}, which did not learn."
+    return f"Seed {result.seed}, of median learning time."
 
 
 def describe(report: FigureReport) -> str:
@@ -86,8 +98,8 @@ def describe(report: FigureReport) -> str:
     means = uncertainty.uncertainty(result.record)[:, in_reach].mean(1)
     values = [f"{means[i]:.3g} at episode {result.record.episodes[i]}" for i in (0, len(means) // 2, -1)]
     return (
-        f"Maps of the grid by episode, seed {result.seed}. Mean uncertainty over the cells in reach: "
-        f"{', '.join(values)}."
+        f"Maps of the grid by episode, {_seed(result).replace('Seed', 'seed')} Mean uncertainty over the cells in "
+        f"reach: {', '.join(values)}."
     )
 
 
@@ -105,7 +117,7 @@ def slider(report: FigureReport) -> Maps | None:
         title="Uncertainty over the grid of Deep Sea",
         quantity="standard deviation of Q over the last 10 episodes, summed over actions",
         layout="The start is at the top left, the treasure at the bottom right; hatched cells cannot be reached.",
-        limit=2 * CLIP,
+        limit=plots.MOST,
         least=plots.LEAST,
         note=f"Seed {result.seed}, {learned}. The scale is logarithmic.",
     )

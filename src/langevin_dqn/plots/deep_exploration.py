@@ -5,22 +5,26 @@ from pathlib import Path
 
 import numpy as np
 
-from langevin_dqn.insight.deep_exploration import Times, geometric_quantile
-from langevin_dqn.plots.style import STYLES, check_path
+from langevin_dqn.insight.deep_exploration import SERIES, Times, geometric_quantile
+from langevin_dqn.plots.style import STYLES, check_path, drawing, grid, save
 
-#: Colour, dashes, marker and words of each series.
+#: Colour, dashes, marker and words of each series, by what is measured.
 LOOKS = {
-    "uniform": ("#999999", "", "x", "random actions, first success"),
-    "dqn_decay": ("#000000", (0, (4, 1)), "s", "DQN, ε from 0.5, first success"),
-    "dqn": (*STYLES["dqn"][:2], "v", "DQN, ε = 0.05, first success"),
-    "langevin_dqn": (*STYLES["langevin_dqn"][:2], "D", "Langevin DQN, learning time"),
-    "ensemble_langevin_dqn": (*STYLES["ensemble_langevin_dqn"][:2], "o", "Ensemble Langevin DQN, learning time"),
-    "rlsvi": ("#0072B2", "-", "^", "tabular RLSVI, learning time"),
+    "uniform": ("#777777", "", "x", "random actions, measured"),
+    "dqn_decay": ("#E69F00", (0, (4, 1)), "s", "DQN, ε from 0.5"),
+    "dqn": (*STYLES["dqn"][:2], "v", "DQN, ε = 0.05"),
+    "langevin_dqn": (*STYLES["langevin_dqn"][:2], "D", "Langevin DQN"),
+    "ensemble_langevin_dqn": (*STYLES["ensemble_langevin_dqn"][:2], "o", "Ensemble Langevin DQN"),
+    "rlsvi": ("#0072B2", "-", "^", "tabular RLSVI"),
 }
+#: Panels, from left to right.
+_WHAT = {"first_success": "first success", "learning_time": "learning time"}
 
 
 def draw(measured: Mapping[str, Sequence[Times]], path: str | Path, caption: str = "") -> Path:
     """Medians over seeds with their quartiles; an arrow up where the median is beyond the budget.
+
+    First successes and learning times have a panel each.
 
     Args:
         measured: times by series, one entry per depth.
@@ -29,43 +33,41 @@ def draw(measured: Mapping[str, Sequence[Times]], path: str | Path, caption: str
     """
     path = check_path(path)
     measured = {name: series for name, series in measured.items() if series}
-    import matplotlib
-
-    matplotlib.use("Agg")
-    import matplotlib.pyplot as plt
-
+    panels = [what for what in _WHAT if any(SERIES[name].what == what for name in measured)]
     depths = sorted({t.depth for series in measured.values() for t in series})
     budget = max(t.budget for series in measured.values() for t in series)
-    with plt.rc_context({"font.size": 9, "axes.spines.top": False, "axes.spines.right": False}):
-        figure, axes = plt.subplots(figsize=(5.5, 4.4), layout="constrained")
-        _law(axes, np.arange(depths[0], depths[-1] + 1), 20 * budget)
-        for place, (name, series) in enumerate(measured.items()):
-            _series(axes, name, series, shift=0.16 * (place - (len(measured) - 1) / 2))
-        axes.axhline(budget, color="0.6", lw=0.7)
-        axes.annotate(
-            f"budget: {budget:,} episodes; ↑ median beyond it",
-            (1, budget), xycoords=("axes fraction", "data"), va="bottom", ha="right", size=7, color="0.35",
+    with drawing() as plt:
+        from matplotlib import ticker
+
+        figure, axes = plt.subplots(
+            1, len(panels), figsize=(5.5, 3.7), sharey=True, layout="constrained", squeeze=False
+        )
+        for panel, what in zip(axes[0], panels, strict=True):
+            shown = {name: series for name, series in measured.items() if SERIES[name].what == what}
+            own = sorted({t.depth for series in shown.values() for t in series})
+            _law(panel, np.arange(depths[0], depths[-1] + 1))
+            for place, (name, series) in enumerate(shown.items()):
+                _series(panel, name, series, shift=0.02 * own[-1] * (place - (len(shown) - 1) / 2))
+            panel.axhline(budget, color="0.6", lw=0.7)
+            panel.set(yscale="log", xlabel="depth N", title=_WHAT[what], ylim=(0.8, 20 * budget))
+            panel.title.set_size(9)
+            panel.xaxis.set_major_locator(ticker.MaxNLocator(6, integer=True, steps=[1, 2, 5, 10]))
+            panel.set_xlim(own[0] - 0.06 * own[-1], 1.06 * own[-1])
+            grid(panel)
+            panel.legend(loc="upper center", bbox_to_anchor=(0.5, -0.2), frameon=False, fontsize=7.5)
+        axes[0][0].set_ylabel("episodes")
+        axes[0][0].annotate(
+            f"↑ median beyond {budget:,} episodes",
+            (0.03, 3 * budget), xycoords=("axes fraction", "data"), va="bottom", size=7.5, color="0.35",
         )  # fmt: skip
-        axes.set(yscale="log", xlabel="depth N", ylabel="episodes", ylim=(0.8, 20 * budget))
-        axes.set_xticks(depths if len(depths) < 12 else depths[::2])
-        axes.grid(axis="y", color="0.9", lw=0.6)
-        figure.legend(loc="outside upper center", ncols=2, frameon=False, fontsize=7.5)
-        if caption:
-            figure.supxlabel(caption, size=7, color="0.35")
-        figure.savefig(path, dpi=200)
-        plt.close(figure)
-    return path
+        return save(plt, figure, path, caption)
 
 
-def _law(axes, depths: np.ndarray, top: float) -> None:
-    """The geometric law: its median and the middle half, up to the top of the picture."""
+def _law(axes, depths: np.ndarray) -> None:
+    """The geometric law: its median, 0.69·2^N, and the middle half."""
     low, middle, high = (np.array([geometric_quantile(int(n), q) for n in depths], float) for q in (0.25, 0.5, 0.75))
     axes.fill_between(depths, low, high, color="0.6", alpha=0.25, lw=0)
-    axes.plot(depths, middle, color="0.45", lw=1.2, label="random actions: median 0.69·2ᴺ, middle half")
-    shown = depths[middle < top]
-    axes.annotate(
-        "0.69·2ᴺ", (shown[-1], middle[len(shown) - 1]), xytext=(4, -8), textcoords="offset points", size=8, color="0.35"
-    )
+    axes.plot(depths, middle, color="0.45", lw=1.2, label="random actions, in theory")
 
 
 def _series(axes, name: str, series: Sequence[Times], shift: float) -> None:

@@ -5,6 +5,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from langevin_dqn.analysis import learning_times
 from langevin_dqn.plots.style import (
     LEGEND,
@@ -15,6 +17,7 @@ from langevin_dqn.plots.style import (
     grid,
     label,
     log_ticks,
+    named_ticks,
     save,
     styles_of,
 )
@@ -37,34 +40,68 @@ class DepthScores:
     axis: str
 
     def draw(self, results: Sequence[Result], path: str | Path, caption: str) -> Path | None:
-        """Mean and range per agent, joined where there are more than two; None where no depth was run by all agents."""
+        """Means over seeds: joined, with a band, or as points with the seeds beside them where there are at most two.
+
+        None where no depth was run by all agents.
+        """
         path = check_path(path)
         scores = self._table(results)
         if scores.is_empty():
             return None
         styles, values = styles_of(scores["agent"]), sorted(set(scores[self.column]))
+        joined = len(values) > 2
         with drawing() as plt:
-            figure, axes = plt.subplots(figsize=(WIDTH if len(values) > 2 else 0.75 * WIDTH, 3.2), layout="constrained")
+            figure, axes = plt.subplots(figsize=(WIDTH, 3.2 if joined else 2.8), layout="constrained")
             for i, (agent, style) in enumerate(styles.items()):
-                color = style.color
-                own, shift = scores.filter(agent=agent), 1.03 ** (i - (len(styles) - 1) / 2)
-                groups = own.group_by(self.column).agg(*_mean_and_range()).sort(self.column)
-                x = groups[self.column].to_numpy() * shift
-                joined = len(values) > 2
+                looks = {"color": style.color, "marker": MARKERS[i % len(MARKERS)]}
+                name = style.text + self._size(results, agent)
+                own = scores.filter(agent=agent)
+                aside = i - (len(styles) - 1) / 2
                 if joined:
-                    axes.fill_between(x, groups["low"], groups["high"], color=color, alpha=0.12, lw=0)
-                axes.vlines(x, groups["low"], groups["high"], color=color, lw=1, alpha=0.5)
-                dashes = style.dashes if joined else ""
-                line = {"color": color, "ls": dashes, "lw": 1.6, "marker": MARKERS[i % len(MARKERS)], "ms": 5.5}
-                axes.plot(x, groups["score"], label=style.text + self._size(results, agent), **line)
-                axes.plot(own[self.column].to_numpy() * shift, own["score"], ".", color=color, ms=4, alpha=0.6, mew=0)
-            axes.set(xscale="log", xlabel=self.axis, ylabel="score (share of depths solved)", ylim=(-0.04, 1.04))
-            log_ticks(axes, values)
+                    self._line(axes, own, aside, looks | {"ls": style.dashes, "label": name})
+                else:
+                    self._points(axes, own, [values.index(value) for value in own[self.column]], aside, looks, name)
+            axes.set(xlabel=self.axis, ylabel="share of depths solved", ylim=(-0.04, 1.04))
+            if joined:
+                axes.set_xscale("log")
+                log_ticks(axes, values)
+            else:
+                named_ticks(axes, values)
             grid(axes)
             figure.legend(loc="outside upper center", ncols=2, **LEGEND)
-            parts = "line: mean over seeds; band" if len(values) > 2 else "large marker: mean over seeds; bar"
-            shown = f"over {max(scores['depths'])} depths; {parts}: worst and best seed"
-            return save(plt, figure, path, f"{caption}. Score {shown}.")
+            parts = "Line: mean over seeds; band" if joined else "Large: mean; small: one seed; bar"
+            key = f"{parts}: worst to best seed; {self._depths(results)}."
+            return save(plt, figure, path, f"{caption}. {key}")
+
+    def _line(self, axes, own: "pl.DataFrame", aside: float, looks: dict[str, Any]) -> None:
+        groups = own.group_by(self.column).agg(*_mean_and_range()).sort(self.column)
+        x = groups[self.column].to_numpy() * 1.03**aside
+        axes.fill_between(x, groups["low"], groups["high"], color=looks["color"], alpha=0.12, lw=0)
+        axes.vlines(x, groups["low"], groups["high"], color=looks["color"], lw=1, alpha=0.5)
+        axes.plot(x, groups["score"], lw=1.6, ms=5.5, **looks)
+        seeds = own[self.column].to_numpy() * 1.03**aside
+        axes.plot(seeds, own["score"], ".", color=looks["color"], ms=4, alpha=0.6, mew=0)
+
+    def _points(self, axes, own: "pl.DataFrame", places: list[int], aside: float, looks: dict, name: str) -> None:
+        """Mean and range at each value, and each seed to the right of them."""
+        import polars as pl
+
+        for place, group in own.with_columns(place=pl.Series(places)).group_by("place", maintain_order=True):
+            score = group["score"].sort()
+            x = place[0] + 0.36 * aside - 0.06
+            axes.vlines(x, score.min(), score.max(), color=looks["color"], lw=1.4)
+            axes.plot(x, score.mean(), ls="", ms=8, **looks)
+            beside = x + 0.05 + 0.03 * np.arange(len(score))
+            axes.plot(beside, score, ls="", ms=4, alpha=0.55, mew=0, **looks)
+        axes.plot([], [], ls="", ms=8, label=name, **looks)
+
+    def _depths(self, results: Sequence[Result]) -> str:
+        """``depths 10, 14 and 20``; many by their number."""
+        depths = learning_times.common_depths(self._times(results), ("agent", self.column))
+        words = [str(depth) for depth in depths]
+        if len(words) > 6:
+            return f"{len(words)} depths, {words[0]} to {words[-1]}"
+        return f"depths {', '.join(words[:-1])} and {words[-1]}" if len(words) > 1 else f"depth {words[0]}"
 
     def describe(self, results: Sequence[Result]) -> str:
         """The same in words."""
@@ -77,10 +114,12 @@ class DepthScores:
 
     def _table(self, results: Sequence[Result]) -> "pl.DataFrame":
         """A row per agent, value of the column and seed."""
+        return learning_times.scores(self._times(results), ("agent", self.column))
+
+    def _times(self, results: Sequence[Result]) -> "pl.DataFrame":
         import polars as pl
 
-        times = learning_times.table(results).with_columns(compute=pl.col("members") * pl.col("updates"))
-        return learning_times.scores(times, ("agent", self.column))
+        return learning_times.table(results).with_columns(compute=pl.col("members") * pl.col("updates"))
 
     def _size(self, results: Sequence[Result], agent: str) -> str:
         """`` (5)`` after an ensemble whose size the picture does not vary."""

@@ -43,13 +43,13 @@ def triangles(
             _transitions(axes, problem)
             _cells(axes, variance, shade, plt.get_cmap("cividis_r"), digits)
             axes.set_title(title, size=9)
-            axes.set(xlim=(-0.6, HORIZON - 0.4), ylim=(STATES - 0.5, -0.5), xlabel="h", ylabel="state")
+            axes.set(xlim=(-0.6, HORIZON - 0.4), ylim=(STATES - 0.5, -0.5), xlabel="period h", ylabel="state")
             axes.set_xticks(range(HORIZON))
             axes.set_yticks(range(STATES), range(1, STATES + 1))
             axes.tick_params(length=0)
             axes.spines[:].set_visible(False)
         mappable = plt.cm.ScalarMappable(shade, "cividis_r")
-        figure.colorbar(mappable, ax=list(panels[:, 0]), shrink=0.7, aspect=30, label="variance (log scale)")
+        figure.colorbar(mappable, ax=list(panels[:, 0]), shrink=0.7, aspect=30, label="variance of Q (log scale)")
         if caption:
             figure.supxlabel(caption, size=7, color="0.35")
         figure.savefig(path, dpi=200)
@@ -67,7 +67,7 @@ def _cells(axes, variance: np.ndarray, shade, colors, digits: bool) -> None:
         if digits:
             ink = "white" if level > 0.5 else "black"
             place = x + (-0.1 if a == UP else 0.1)
-            axes.text(h, place, _short(float(variance[h, x, a])), size=5, color=ink, ha="center", va="center", zorder=4)
+            axes.text(h, place, _short(float(variance[h, x, a])), size=6, color=ink, ha="center", va="center", zorder=4)
 
 
 def _short(variance: float) -> str:

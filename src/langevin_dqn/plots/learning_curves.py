@@ -1,17 +1,24 @@
-"""Learning curves: regret or return against episodes."""
+"""Learning curves: regret or return against episodes or environment steps."""
 
 from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
 
-from langevin_dqn.plots.style import check_path, drawing, styles_of
+from langevin_dqn.errors import unknown
+from langevin_dqn.plots.style import check_path, drawing, grid, save, styles_of
 from langevin_dqn.runs import metrics
 from langevin_dqn.runs.result import Result
 
+#: What a curve may be drawn against, and the words for it.
+AXES = {"episodes": "episode", "steps": "environment steps"}
+_POINTS = 400
 
-def learning_curves(groups: dict[str, Sequence[Result]], path: str | Path, caption: str = "") -> Path:
-    """Regret per episode so far, against episodes: a median line and a band over seeds.
+
+def learning_curves(
+    groups: dict[str, Sequence[Result]], path: str | Path, caption: str = "", axis: str = "episodes"
+) -> Path:
+    """Regret per episode so far, against episodes or steps: a median line and a band over seeds.
 
     A run has learned where its curve first falls below the dotted line at 0.8. Where no best
     return is known, the mean return of the last 100 episodes is drawn instead.
@@ -20,8 +27,11 @@ def learning_curves(groups: dict[str, Sequence[Result]], path: str | Path, capti
         groups: results by agent (or any label), one per seed.
         path: a .png, .pdf or .svg file.
         caption: the protocol, written below the axes.
+        axis: ``episodes`` or ``steps``, on the horizontal axis.
     """
     path = check_path(path)
+    if axis not in AXES:
+        raise unknown("axis", axis, AXES)
     has_best = all(r.learned_regret is not None for results in groups.values() for r in results)
     styles = styles_of(groups)
     with drawing() as plt:
@@ -29,34 +39,45 @@ def learning_curves(groups: dict[str, Sequence[Result]], path: str | Path, capti
         for name, results in groups.items():
             color, dashes, text = styles[name]
             legend = f"{text} ({sum(r.solved for r in results)} of {len(results)} seeds learned)" if has_best else text
-            _draw(axes, [r for r in results if r.episodes], color=color, ls=dashes, label=legend)
+            _draw(axes, [r for r in results if r.episodes], axis, color=color, ls=dashes, label=legend)
+        axes.set_xlabel(AXES[axis])
         if has_best:
             axes.axhline(metrics.LEARNED_SHARE, color="0.4", lw=0.8, ls=":")
-            axes.text(1, metrics.LEARNED_SHARE, " learned below this line", va="bottom", size=7, color="0.35")
-            axes.set(xscale="log", xlabel="episode", ylabel="regret per episode")
-            axes.set_ylim(bottom=max(0.0, axes.get_ylim()[0] - 0.2))  # room for the legend
+            axes.set(xscale="log", ylabel="regret per episode so far", ylim=(0, None))
+            words = {"xytext": (3, 2), "textcoords": "offset points", "size": 7, "color": "0.35"}
+            at = (0, metrics.LEARNED_SHARE)
+            axes.annotate("learned below this line", at, xycoords=("axes fraction", "data"), **words)
         else:
-            axes.set(xlabel="episode", ylabel="mean return of 100 episodes")
-        axes.legend(frameon=False, fontsize=8, loc="lower left" if has_best else "upper left")
-        if caption:
-            figure.supxlabel(caption, size=7, color="0.35")
-        figure.savefig(path, dpi=200)
-        plt.close(figure)
-    return path
+            axes.set_ylabel("mean return of 100 episodes")
+            axes.xaxis.set_major_formatter("{x:,.0f}")
+        grid(axes)
+        axes.legend(frameon=False, fontsize=8, loc="lower left" if has_best else "best")
+        return save(plt, figure, path, caption)
 
 
-def _draw(axes, results: Sequence[Result], *, color: str, ls, label: str) -> None:
-    """Seeds of one length as a median and a band; runs that stopped early as a line each, up to where they stopped."""
+def _draw(axes, results: Sequence[Result], axis: str, *, color: str, ls, label: str) -> None:
+    """Seeds that ran equally long as a median and a band; others as a line each, up to where they stopped."""
     curves = [_recent_returns(r) if r.learned_regret is None else _regret_per_episode(r) for r in results]
-    if len({len(curve) for curve in curves}) == 1:
-        episodes = np.arange(1, len(curves[0]) + 1)
-        axes.fill_between(episodes, *np.quantile(curves, (0.25, 0.75), axis=0), color=color, alpha=0.15, lw=0)
-        axes.plot(episodes, np.median(curves, axis=0), color=color, ls=ls, lw=1.6, label=label)
+    ends = [np.arange(1, r.episodes + 1) if axis == "episodes" else np.cumsum(r.lengths) for r in results]
+    if curves and _equally_long(results, ends, axis):
+        steps = np.linspace(max(end[0] for end in ends), min(end[-1] for end in ends), _POINTS)
+        x = steps if axis == "steps" else ends[0]
+        # a curve keeps its value until the next episode ends
+        values = [y[np.searchsorted(end, x, side="right") - 1] for end, y in zip(ends, curves, strict=True)]
+        axes.fill_between(x, *np.quantile(values, (0.25, 0.75), axis=0), color=color, alpha=0.15, lw=0)
+        axes.plot(x, np.median(values, axis=0), color=color, ls=ls, lw=1.6, label=label)
         return
-    for i, (result, curve) in enumerate(zip(results, curves, strict=True)):
-        axes.plot(np.arange(1, len(curve) + 1), curve, color=color, ls=ls, lw=1, label=None if i else label)
+    for i, (result, end, curve) in enumerate(zip(results, ends, curves, strict=True)):
+        axes.plot(end, curve, color=color, ls=ls, lw=1, label=None if i else label)
         if result.solved:
-            axes.plot(len(curve), curve[-1], "o", color=color, ms=3)
+            axes.plot(end[-1], curve[-1], "o", color=color, ms=3)
+
+
+def _equally_long(results: Sequence[Result], ends: Sequence[np.ndarray], axis: str) -> bool:
+    """Whether all seeds end together: after equally many episodes, or steps within an episode of each other."""
+    last = [end[-1] for end in ends]
+    longest = max(int(result.lengths.max(initial=0)) for result in results) if axis == "steps" else 0
+    return bool(max(last) - min(last) <= longest)
 
 
 def _regret_per_episode(result: Result) -> np.ndarray:

@@ -18,7 +18,9 @@ from langevin_dqn.plots.style import (
     grid,
     label,
     log_ticks,
+    named_ticks,
     save,
+    side_by_side,
     styles_of,
 )
 from langevin_dqn.runs.result import Result
@@ -38,38 +40,68 @@ def draw_times(results: Sequence[Result], path: str | Path, caption: str, budget
     path = check_path(path)
     times = learning_times.table(results)
     styles, counts = styles_of(times["agent"]), sorted(set(times["updates"]))
+    few = len(counts) <= 2  # a place for each, no line between them, and how many learned below
     with drawing() as plt:
         from matplotlib import ticker
 
-        size = (WIDTH, 3.4) if len(counts) > 2 else (0.75 * WIDTH, 2.8)
-        figure, axes = plt.subplots(figsize=size, layout="constrained")
+        figure, axes = plt.subplots(figsize=(WIDTH, 3.0 if few else 3.4), layout="constrained")
         for i, (agent, style) in enumerate(styles.items()):
-            color = style.color
-            own, shift = times.filter(agent=agent), 1.25 ** (i - (len(styles) - 1) / 2)
+            color, marker = style.color, MARKERS[i % len(MARKERS)]
+            own, aside = times.filter(agent=agent), i - (len(styles) - 1) / 2
             medians = own.group_by("updates").agg(pl.col("time").median()).sort("updates")
             middle = medians["time"].to_numpy()
             shown = np.where(np.isfinite(middle), middle, np.nan)
-            line = {"color": color, "ls": style.dashes, "lw": 1.6, "marker": "_", "ms": 11, "mew": 2}
-            axes.plot(medians["updates"].to_numpy() * shift, shown, label=style.text, **line)
-            for count in sorted(set(own["updates"])):
+            x = np.array([_place(count, counts, aside) for count in medians["updates"]])
+            if few:
+                axes.plot(x, shown, color=color, ls="-", lw=0, marker="_", ms=34, mew=2)
+                axes.plot([], [], color=color, ls="", marker=marker, ms=5, label=style.text)
+            else:
+                line = {"color": color, "ls": style.dashes, "lw": 1.6, "marker": "_", "ms": 11, "mew": 2}
+                axes.plot(x, shown, label=style.text, **line)
+            for count in counts:
                 each = own.filter(updates=count).sort("seed")["time"].to_numpy()
-                step = min(1.035, 1.3 ** (1 / max(len(each) - 1, 1)))  # many seeds stay clear of the next count
-                x = count * shift * step ** (np.arange(len(each)) - (len(each) - 1) / 2)
                 late = ~np.isfinite(each)
-                axes.plot(x[~late], each[~late], MARKERS[i % len(MARKERS)], color=color, ms=4, alpha=0.7, mew=0)
+                x = _places(count, counts, aside, len(each))
+                looks = {"ls": "None", "color": color, "marker": marker, "mew": 0}
+                axes.plot(x[~late], each[~late], ms=5 if few else 4, alpha=0.7, **looks)
                 axes.plot(x[late], np.full(late.sum(), budget), "^", mec=color, mfc="white", ms=5.5)
+                if few:
+                    words = f"{(~late).sum()} of {len(each)}\nlearned" if len(each) else "not\nrun"
+                    at = (_place(count, counts, aside), 0.02)
+                    axes.annotate(
+                        words, at, xycoords=("data", "axes fraction"), ha="center", va="bottom", size=8, color=color
+                    )
         if times["time"].is_infinite().any():
-            axes.plot([], [], "^", mec="0.3", mfc="white", ms=5.5, label="not learned within the budget")
-        axes.axhline(budget, color="0.6", lw=0.8, ls=":", zorder=0)
-        axes.set(xscale="log", yscale="log", xlabel="updates per step", ylabel="learning time (episodes)")
-        log_ticks(axes, counts)
+            axes.plot([], [], "^", mec="0.3", mfc="white", ms=5.5, label=f"not learned in {budget:,} episodes")
+            axes.axhline(budget, color="0.6", lw=0.8, ls=":", zorder=0)
+        axes.set(yscale="log", xlabel="updates per step", ylabel="learning time (episodes)")
+        if few:
+            named_ticks(axes, counts)
+        else:
+            axes.set_xscale("log")
+            log_ticks(axes, counts)
         axes.yaxis.set_major_locator(ticker.LogLocator(subs=(1, 2, 5)))
         axes.yaxis.set_major_formatter("{x:,.0f}")
         axes.yaxis.set_minor_locator(ticker.NullLocator())
-        axes.set_ylim(min(*times["time"], budget / 3) / 1.3, budget * 1.25)
+        axes.set_ylim(min(*times["time"], budget / 3) / (2.2 if few else 1.3), budget * 1.25)
         grid(axes)
-        figure.legend(loc="outside upper center", ncols=3, **LEGEND)
-        return save(plt, figure, path, f"{caption}. Dot: one seed; dash: median over seeds.")
+        handles, _ = axes.get_legend_handles_labels()
+        if len(handles) > 1:
+            figure.legend(loc="outside upper center", ncols=3, columnspacing=1.4, **LEGEND)
+        return save(plt, figure, path, f"{caption}. Marker: one seed; dash: median over seeds.")
+
+
+def _place(count: int, counts: Sequence[int], aside: float) -> float:
+    """Where an agent's runs with this number of updates are, beside those of the others."""
+    return counts.index(count) + 0.4 * aside if len(counts) <= 2 else count * 1.25**aside
+
+
+def _places(count: int, counts: Sequence[int], aside: float, runs: int) -> np.ndarray:
+    """A place for each run."""
+    if len(counts) <= 2:
+        return _place(count, counts, aside) + side_by_side(runs, 0.045)
+    step = min(1.035, 1.3 ** (1 / max(runs - 1, 1)))  # many seeds stay clear of the next count
+    return _place(count, counts, aside) * step ** side_by_side(runs, 1)
 
 
 def describe_times(results: Sequence[Result]) -> str:

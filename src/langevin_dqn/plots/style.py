@@ -7,6 +7,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from langevin_dqn.errors import UserError
 from langevin_dqn.extras import require
 
@@ -89,6 +91,18 @@ def log_ticks(axes, values: Sequence[int]) -> None:
     axes.set_xticks(values, [str(value) for value in values])
     axes.set_xticks([], minor=True)
     axes.set_xlim(min(values) / 1.35, max(values) * 1.35)
+
+
+def named_ticks(axes, values: Sequence[int]) -> None:
+    """An x axis with a place for each of a few values, at 0, 1, ..., all equally far apart."""
+    axes.set_xticks(range(len(values)), [str(value) for value in values])
+    axes.tick_params(axis="x", length=0)
+    axes.set_xlim(-0.5, len(values) - 0.5)
+
+
+def side_by_side(count: int, step: float) -> np.ndarray:
+    """Offsets around 0 for ``count`` points that would hide each other."""
+    return step * (np.arange(count) - (count - 1) / 2)
 
 
 def grid(axes) -> None:

@@ -1,4 +1,4 @@
-"""Maps of the uncertainty of the states of Deep Sea through training: a row of them, or a film."""
+"""Maps of the uncertainty of the states of Deep Sea through training: some side by side, or a film."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -10,12 +10,14 @@ from langevin_dqn.environments import make_env
 from langevin_dqn.environments.bsuite.deep_sea import DeepSea
 from langevin_dqn.errors import UserError
 from langevin_dqn.ids import refuse_import
-from langevin_dqn.plots.style import check_path, label
+from langevin_dqn.plots.style import check_path, label, wrapped
 from langevin_dqn.runs.result import Result, UncertaintyMaps
 
 #: Where the colours begin; smaller values look the same. The scale is logarithmic: the uncertainty of known and
 #: unknown states differs by a factor of hundreds.
 LEAST = 0.01
+#: Where they end in every picture, so that pictures can be compared: two actions, each clipped.
+MOST = 2 * CLIP
 #: Those of the paper's text, and two more; the learning time and the end are added.
 EPISODES = (10, 40, 70, 100)
 
@@ -40,17 +42,18 @@ def check(path: str | Path, env: str, environment: object) -> Path:
 
 
 def draw(result: Result, path: str | Path) -> Path:
-    """A film if the file's name ends in .gif, else a row of maps."""
+    """A film if the file's name ends in .gif, else maps side by side."""
     return animate(result, path) if Path(path).suffix == ".gif" else draw_maps(result, path)
 
 
-def draw_maps(result: Result, path: str | Path, episodes: Sequence[int] = EPISODES) -> Path:
-    """A row of maps of one seed, with one scale for all.
+def draw_maps(result: Result, path: str | Path, episodes: Sequence[int] = EPISODES, caption: str | None = None) -> Path:
+    """Maps of one seed, with one scale for all.
 
     Args:
         result: a run of Deep Sea that recorded Q.
         path: a .png, .pdf or .svg file.
         episodes: which to show, besides the learning time and the end.
+        caption: the protocol, written below; by default that of the run.
     """
     path, record, depth = _ready(result, path)
     shown = chosen(record, result.learning_time, episodes)
@@ -59,16 +62,24 @@ def draw_maps(result: Result, path: str | Path, episodes: Sequence[int] = EPISOD
     matplotlib.use("Agg")
     import matplotlib.pyplot as plt
 
-    with plt.rc_context({"font.size": 7}):
-        figure, axes = plt.subplots(1, len(shown), figsize=(5.5, 1.8), layout="constrained", squeeze=False)
-        for place, axis in zip(shown, axes[0], strict=True):
-            image = _draw(axis, record, depth, place, _top(record, shown))
-            axis.set_title(_title(result, record, place), size=7)
+    rows = 1 if len(shown) < 4 else 2
+    columns = -(-len(shown) // rows)
+    with plt.rc_context({"font.size": 8}):
+        size = (5.5, 1.75 * rows + 0.4)
+        figure, axes = plt.subplots(rows, columns, figsize=size, layout="constrained", squeeze=False)
+        for axis in axes.flat[len(shown) :]:
+            axis.set_visible(False)
+        for place, axis in zip(shown, axes.flat, strict=False):
+            image = _draw(axis, record, depth, place)
+            axis.set_title(_title(result, record, place), size=8)
             axis.set_xlabel("column")
             axis.label_outer()
-        axes[0, 0].set_ylabel("row = time step")
-        _scale(figure, image, axes[0].tolist(), shrink=0.6)
-        figure.supxlabel(_caption(result), size=6, color="0.35")
+        for axis in axes[:, 0]:
+            axis.set_ylabel("row = time step")
+        _scale(figure, image, axes.ravel().tolist(), shrink=0.7)
+        protocol = _caption(result) if caption is None else caption
+        words = f"{protocol.removesuffix('.')}. {_KEY}" if protocol else _KEY
+        figure.supxlabel(wrapped(words, 5.5), size=7, color="0.35")
         figure.savefig(path, dpi=300)
         plt.close(figure)
     return path
@@ -91,7 +102,7 @@ def animate(result: Result, path: str | Path, per_second: int = 4) -> Path:
 
         def frame(place: int):
             axis.clear()
-            image = _draw(axis, record, depth, place, _top(record, places))
+            image = _draw(axis, record, depth, place)
             axis.set_title(_title(result, record, place))
             axis.set(xlabel="column", ylabel="row = time step")
             return (image,)
@@ -113,25 +124,20 @@ def _ready(result: Result, path: str | Path) -> tuple[Path, UncertaintyMaps, int
     return path, result.record, environment.depth
 
 
-def _draw(axis, record: UncertaintyMaps, depth: int, place: int, top: float):
+def _draw(axis, record: UncertaintyMaps, depth: int, place: int):
     """One map: cells out of reach hatched, visited ones with a dot."""
     from matplotlib.colors import LogNorm
     from matplotlib.patches import Rectangle
 
     axis.add_patch(Rectangle((-0.5, -0.5), depth, depth, hatch="//////", fc="0.95", ec="0.75", lw=0, zorder=0))
     values = np.ma.masked_where(~reachable(depth), grid(uncertainty(record)[place], depth))
-    image = axis.imshow(values, cmap="viridis", norm=LogNorm(LEAST, top, clip=True), zorder=1)
+    image = axis.imshow(values, cmap="viridis", norm=LogNorm(LEAST, MOST, clip=True), zorder=1)
     rows, columns = np.nonzero(grid(record.visits[place], depth))
     axis.plot(columns, rows, ".", color="white", mec="black", mew=0.3, ms=2.5, zorder=2)
     ticks = [0, depth - 1]
     axis.set(xticks=ticks, yticks=ticks)
     axis.tick_params(length=2)
     return image
-
-
-def _top(record: UncertaintyMaps, places: Sequence[int]) -> float:
-    """The end of the common scale."""
-    return max(float(np.nanmax(uncertainty(record)[list(places)])), 10 * LEAST)
 
 
 def _scale(figure, image, axes, shrink: float) -> None:
@@ -141,8 +147,14 @@ def _scale(figure, image, axes, shrink: float) -> None:
 
 
 def _title(result: Result, record: UncertaintyMaps, place: int) -> str:
+    """The episode, and on the first map since the run had learned, when that was."""
     words = f"episode {record.episodes[place]}"
-    return f"{words}\n(learned)" if place == learned_map(record, result.learning_time) else words
+    learned = place == learned_map(record, result.learning_time)
+    return f"{words} (learned at {result.learning_time})" if learned else words
+
+
+#: How to read a map.
+_KEY = "White dot: visited before. Hatched: out of reach."
 
 
 def _caption(result: Result) -> str:
@@ -150,6 +162,6 @@ def _caption(result: Result) -> str:
     updates = result.setting("updates_per_step", 1)
     return (
         f"{label(result.agent)}, {result.preset} preset, {result.env}, {updates} updates per step, "
-        f"seed {result.seed}, {learned}.\nStandard deviation of Q over 10 episodes, clipped at {CLIP:g}, summed over "
-        "actions. A dot: visited before. Hatched: out of reach."
+        f"seed {result.seed}, {learned}. Standard deviation of Q over 10 episodes, clipped at {CLIP:g}, summed over "
+        "actions."
     )
