@@ -34,4 +34,4 @@ def test_a_verdict_that_does_not_follow_is_noticed(tmp_path, capsys):
     wrong = tmp_path / "results.md"
     wrong.write_text(text.replace("✓ holds", "✗ does not hold", 1))
     assert verify.main(verify.Args(store=str(ROOT / "results"), verdicts=str(wrong))) == 1
-    assert "the file says 'does not hold', the runs say 'holds'" in capsys.readouterr().out
+    assert "the file has 'does not hold', the runs give 'holds'" in capsys.readouterr().out

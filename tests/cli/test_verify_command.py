@@ -105,7 +105,7 @@ def test_a_verdict_that_drifted(verify, langevin_dqn_command, made_up_store, tmp
     assert code == 1
     (line,) = [line for line in out.splitlines() if line.startswith("fig")]
     assert line.startswith("fig3: ")
-    assert line.endswith("the file says 'does not hold', the runs say 'holds'")
+    assert line.endswith("the file has 'does not hold', the runs give 'holds'")
 
     file.write_text(whole.replace(row + "\n", ""))
     code, out, _ = verify("--store", made_up_store, "--verdicts", file)

@@ -196,7 +196,7 @@ def test_a_summary_warns_of_chains_that_disagree_and_of_few_draws():
     few = normal_draws(count=40).summary()
     assert any("few effective draws: below 100 per chain for 3 of 3" in warning for warning in few.warnings)
     assert str(few).splitlines()[-1].startswith("warning: ")
-    assert "one chain cannot show" in normal_draws(chains=1).summary().warnings[0]
+    assert "cannot be assessed from one chain" in normal_draws(chains=1).summary().warnings[0]
 
 
 def test_draws_print_in_a_line():

@@ -64,7 +64,7 @@ def test_another_verdict_is_a_difference(reports, written):
     written.write_text(text.replace("inconclusive", "holds"), encoding="utf-8")
     (line,) = differences(reports, read(written))
     assert line.startswith("fig3: ")
-    assert line.endswith("the file says 'holds', the runs say 'inconclusive'")
+    assert line.endswith("the file has 'holds', the runs give 'inconclusive'")
 
 
 def test_ids_may_be_links_and_other_tables_do_not_count(reports, tmp_path):

@@ -27,7 +27,7 @@ def parse(kind: type[T], argv: Sequence[str], prog: str) -> T:
     complaints = io.StringIO()
     try:
         with contextlib.redirect_stderr(complaints):
-            args = tyro.cli(
+            args: Any = tyro.cli(
                 _described(kind),
                 args=list(argv),
                 prog=prog,
