@@ -14,7 +14,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, get_type_hints
 
-from langevin_dqn.errors import UserError, unknown
+from langevin_dqn.errors import MOST_INT, UserError, unknown
 from langevin_dqn.field_docs import DocWithFields
 
 
@@ -56,10 +56,10 @@ class Setting:
             raise UserError(f"{name}={value!r} has the wrong type", f"{name} must be {_NOUNS[kind]}")
         if kind not in (int, float):
             return
-        high = min(self.high, _MOST_INT) if kind is int else self.high
+        high = min(self.high, MOST_INT) if kind is int else self.high
         in_range = (kind is int or math.isfinite(value)) and self.low <= value <= high
         if not in_range or (self.below is not None and not value < self.below):
-            limit = f"at most {_MOST_INT}" if kind is int and value > _MOST_INT else self.range
+            limit = f"at most {MOST_INT}" if kind is int and value > MOST_INT else self.range
             raise UserError(f"{name}={_shown(value)} is out of range", f"{name} must be {limit}")
 
     @property
@@ -70,10 +70,6 @@ class Setting:
         if math.isfinite(self.high):
             return f"between {self.low:g} and {self.high:g}"
         return f"at least {self.low:g}"
-
-
-#: The largest whole number that a program can hold.
-_MOST_INT = 2**31 - 1
 
 
 def _shown(value: Any) -> str:
@@ -267,6 +263,9 @@ class AgentConfig:
 AgentConfig.__doc__ = DocWithFields(AgentConfig.__doc__)  # type: ignore[assignment]
 
 
+_MOST_LAYERS, _MOST_UNITS = 100, 10_000
+
+
 def _layers(hidden: Any) -> tuple[int, ...]:
     """The units of hidden layers as a tuple, from any sequence of whole numbers."""
     hint = "for example, hidden=(50, 50)"
@@ -275,6 +274,10 @@ def _layers(hidden: Any) -> tuple[int, ...]:
     layers = tuple(hidden)
     if any(isinstance(units, bool) or not isinstance(units, numbers.Integral) for units in layers):
         raise UserError(f"hidden={hidden!r} has the wrong type", hint)
+    if len(layers) > _MOST_LAYERS or max(layers, default=0) > _MOST_UNITS:
+        raise UserError(
+            "hidden is out of range", f"use at most {_MOST_LAYERS} layers of at most {_MOST_UNITS:,} units each"
+        )
     return tuple(int(units) for units in layers)
 
 

@@ -22,13 +22,38 @@ class UserError(ValueError):
         return type(self), (self.message, self.hint)
 
 
-def whole_number(name: str, value: object, least: int) -> int:
-    """``value`` as an int; refused unless it is a whole number of at least ``least``."""
+#: The largest whole number that a compiled program can hold.
+MOST_INT = 2**31 - 1
+
+#: The largest random seed.
+MOST_SEED = 2**32 - 1
+
+
+def whole_number(name: str, value: object, least: int, most: int = MOST_INT) -> int:
+    """``value`` as an int; refused unless it is a whole number from ``least`` to ``most``."""
     if isinstance(value, bool) or not isinstance(value, numbers.Integral):
         raise UserError(f"{name}={value!r} is not a whole number", f"for example, {name}={max(least, 1)}")
-    if value < least:
-        raise UserError(f"{name}={value} is out of range", f"{name} must be at least {least}")
-    return int(value)
+    number = int(value)
+    if not least <= number <= most:
+        hint = f"{name} must be {_limits(number, least, most)}"
+        raise UserError(f"{name}={shown_number(number)} is out of range", hint)
+    return number
+
+
+def option_in_range(option: str, value: int | None, least: int = 1, most: int = MOST_INT) -> None:
+    """Refuse an option of the command line whose number is out of range; None is an option that was not given."""
+    if value is not None and not least <= value <= most:
+        hint = f"{option} must be {_limits(value, least, most)}"
+        raise UserError(f"{option} {shown_number(value)} is out of range", hint)
+
+
+def shown_number(value: int) -> str:
+    """A whole number for a message, short if it is very large."""
+    return str(value) if abs(value) < 10**20 else "(more than 20 digits)"
+
+
+def _limits(value: int, least: int, most: int) -> str:
+    return f"at most {most}" if value > most else f"at least {least}"
 
 
 def nearest(word: str, choices: Iterable[str]) -> str:

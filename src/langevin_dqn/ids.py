@@ -33,7 +33,7 @@ def import_object(path: str, prefix: str) -> Any:
         raise UserError(f"{prefix}:{path} does not name an object in a module", form)
     try:
         module = import_module(module_name)
-    except Exception as error:  # a module may raise anything while it is imported
+    except (Exception, SystemExit) as error:  # a module may raise anything while it is imported
         raise UserError(
             f"cannot import {module_name!r}: {brief(error)}",
             f"{form}; the module must be on the Python path",
@@ -72,7 +72,7 @@ def call(factory: Callable[..., Any], name: str, what: str, **arguments: Any) ->
         return factory(**arguments)
     except UserError:
         raise
-    except Exception as error:  # somebody else's code may raise anything
+    except (Exception, SystemExit) as error:  # somebody else's code may raise anything
         reason = (str(error).splitlines() or [""])[0]
         raise UserError(
             f"{name} raises {type(error).__name__}: {reason}", f"check the settings of the {what}"
@@ -87,13 +87,15 @@ def split_settings(text: str) -> tuple[str, dict[str, str]]:
 
 def read_pairs(settings: str, name: str) -> dict[str, str]:
     """``key=value,...`` as a dictionary of texts; ``name`` is for messages."""
-    pairs = {}
+    pairs: dict[str, str] = {}
     for item in filter(None, settings.split(",")):
         key, separator, value = item.partition("=")
         if not key:
             raise UserError(f"setting {item!r} has no name", f"for example, {name}:size=10,seed=3")
         if not separator:
             raise UserError(f"setting {item!r} has no value", f"write {name}:{item}=VALUE")
+        if key in pairs:
+            raise UserError(f"setting {key!r} is given twice", f"keep one of {key}={pairs[key]} and {key}={value}")
         pairs[key] = value
     return pairs
 

@@ -11,7 +11,7 @@ import jax
 from langevin_dqn import stopping
 from langevin_dqn.agents.registry import resolve_agent
 from langevin_dqn.environments import Environment, HostEnvironment, as_environment, id_of, is_made_here
-from langevin_dqn.errors import UserError, whole_number
+from langevin_dqn.errors import MOST_SEED, UserError, whole_number
 from langevin_dqn.loops import compiled, recording
 from langevin_dqn.loops.evaluation import TrainedAgent
 from langevin_dqn.loops.watching import Watch
@@ -90,7 +90,7 @@ def train(
     for unit, count in counts.items():
         if count is not None:
             whole_number(unit, count, least=1)
-    seed = whole_number("seed", seed, least=0)
+    seed = whole_number("seed", seed, least=0, most=MOST_SEED)
     if episodes is None and steps is None:
         episodes = DEFAULT_EPISODES
     where, before = find_checkpoints(checkpoint, resume, checkpoint_every)

@@ -8,7 +8,7 @@ import re
 from collections.abc import Sequence
 from typing import Annotated, Any, TypeVar, get_args, get_type_hints
 
-from langevin_dqn.errors import UserError, nearest
+from langevin_dqn.errors import MOST_INT, MOST_SEED, UserError, nearest, option_in_range
 from langevin_dqn.field_docs import descriptions
 
 T = TypeVar("T")
@@ -34,7 +34,7 @@ def parse(kind: type[T], argv: Sequence[str], prog: str) -> T:
                 description=inspect.cleandoc(kind.__doc__ or ""),
                 config=(tyro.conf.FlagCreatePairsOff,),
             )
-        return kind(**{field.name: getattr(args, field.name) for field in dataclasses.fields(kind)})  # type: ignore[arg-type]
+        return kind(**{field.name: _checked(field, getattr(args, field.name)) for field in dataclasses.fields(kind)})  # type: ignore[arg-type]
     except SystemExit as stop:
         if stop.code == 0:  # --help
             raise
@@ -61,6 +61,16 @@ def _described(kind: type) -> type:
     return dataclasses.make_dataclass(kind.__name__, fields)
 
 
+def _checked(field: dataclasses.Field[Any], value: Any) -> Any:
+    """The value of an option; refused if it is a number that no program can hold, or a text without content."""
+    option = "--" + field.name.replace("_", "-")
+    if isinstance(value, int):
+        option_in_range(option, value, least=-MOST_INT, most=MOST_SEED if field.name == "seed" else MOST_INT)
+    if isinstance(value, str) and ((value == "" != field.default) or any(ord(letter) < 32 for letter in value)):
+        raise UserError(f"{option} {value!r} cannot be used", f"give {option} a value, or leave it out")
+    return value
+
+
 def _repeatable(kind: type) -> set[str]:
     """The options that may be given several times."""
     import tyro
@@ -76,13 +86,18 @@ def _repeatable(kind: type) -> set[str]:
 def _one_value_each(argv: Sequence[str], repeatable: set[str]) -> list[str]:
     """Let ``--set a=1 b=2`` mean ``--set a=1 --set b=2``."""
     words: list[str] = []
-    option = ""
+    option = waiting = ""
     for word in argv:
         if word.startswith("-"):
-            option = word if word in repeatable else ""
+            if waiting:
+                break
+            option = waiting = word if word in repeatable else ""
             words += [] if option else [word]
         else:
             words += [option, word] if option else [word]
+            waiting = ""
+    if waiting:
+        raise UserError(f"{waiting} has no value", f"write {waiting} VALUE, or leave it out")
     return words
 
 

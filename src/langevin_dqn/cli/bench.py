@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from langevin_dqn.errors import UserError
+from langevin_dqn.errors import UserError, option_in_range
 
 
 @dataclass
@@ -32,8 +32,7 @@ def main(args: Args) -> int:
     out = Path(args.out)
     if out.exists() and not out.is_dir():
         raise UserError(f"{out} is a file", "pass a folder with --out")
-    if args.repeats is not None and args.repeats < 1:
-        raise UserError(f"--repeats {args.repeats} is out of range", "--repeats must be at least 1")
+    option_in_range("--repeats", args.repeats)
     from langevin_dqn import machine
     from langevin_dqn.bench.timing import pin_to_one_core
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from langevin_dqn.cli.stops import say
-from langevin_dqn.errors import UserError
+from langevin_dqn.errors import UserError, option_in_range
 from langevin_dqn.ids import refuse_import
 from langevin_dqn.runs.metric_log import check_folder, check_writers
 from langevin_dqn.runs.runners.outputs import Outputs
@@ -72,8 +72,7 @@ class Kept:
         self.folder, self._asked = Path(asked) if asked else STOPPED / name, asked is not None
         if args.checkpoint_every <= 0:
             raise UserError(f"--checkpoint-every {args.checkpoint_every:g} is out of range", "it must be above 0")
-        if args.metrics_every < 1:
-            raise UserError(f"--metrics-every {args.metrics_every} is out of range", "it must be at least 1")
+        option_in_range("--metrics-every", args.metrics_every)
         self._check_checkpoints()
         self._check_log()
 

@@ -10,7 +10,7 @@ import tyro
 from langevin_dqn.cli.run import check_workers
 from langevin_dqn.comparison.grammar import grid_of, parse_reference, parse_seeds, split_list
 from langevin_dqn.config import split_assignment
-from langevin_dqn.errors import UserError, unknown
+from langevin_dqn.errors import UserError, option_in_range, unknown
 from langevin_dqn.presets import DEFAULT_PRESET
 
 if TYPE_CHECKING:
@@ -77,9 +77,8 @@ def main(args: Args) -> int:
     agents, envs = split_list(args.agents, "--agents"), split_list(args.env, "--env")
     seeds, grid, reference = parse_seeds(args.seeds), grid_of(args.grid), parse_reference(args.reference)
     common = dict(map(split_assignment, args.set))
-    for option, count in (("--episodes", args.episodes), ("--steps", args.steps)):
-        if count is not None and count < 1:
-            raise UserError(f"{option} {count} is out of range", f"{option} must be at least 1")
+    option_in_range("--episodes", args.episodes)
+    option_in_range("--steps", args.steps)
     check_workers(args.workers)
     if args.score not in _SCORES:
         raise unknown("score", args.score, _SCORES)

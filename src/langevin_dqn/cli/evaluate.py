@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import tyro
 
-from langevin_dqn.errors import UserError
+from langevin_dqn.errors import MOST_SEED, UserError, option_in_range
 
 
 @dataclass
@@ -34,8 +34,8 @@ class Args:
 
 
 def main(args: Args) -> int:
-    if args.episodes < 1:
-        raise UserError(f"--episodes {args.episodes} is out of range", "--episodes must be at least 1")
+    option_in_range("--episodes", args.episodes)
+    option_in_range("--seed", args.seed, least=0, most=MOST_SEED)
     files = files_of(args.agents)
     from langevin_dqn import machine
 

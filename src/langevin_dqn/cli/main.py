@@ -4,6 +4,7 @@ Exit codes: 0 success, 1 a run or a check failed, 2 bad usage or bad input, 130 
 """
 
 import contextlib
+import errno
 import io
 import os
 import sys
@@ -15,7 +16,14 @@ from langevin_dqn.cli.stops import plain_warnings
 from langevin_dqn.errors import UserError, unknown
 from langevin_dqn.extras import EXTRAS, missing, require
 from langevin_dqn.ids import imports_code
+from langevin_dqn.runs.folders import file_error
 from langevin_dqn.stopping import Stopped
+
+#: Errors of the operating system that a path can cause.
+_FILE_ERRORS = {
+    errno.EACCES, errno.EDQUOT, errno.EISDIR, errno.ELOOP, errno.ENAMETOOLONG, errno.ENOENT, errno.ENOSPC,
+    errno.ENOTDIR, errno.EPERM, errno.EROFS,
+}  # fmt: skip
 
 #: Each command: the module that has its ``Args`` and ``main(args)``, and a line about it.
 COMMANDS = {
@@ -98,14 +106,18 @@ def _run() -> int:
         raise missing(package) from None
 
 
+def _refused(error: UserError) -> int:
+    print(f"error: {error.message}\nhint: {error.hint}", file=sys.stderr)
+    return 2
+
+
 def main() -> None:
     """Entry point."""
     plain_warnings()
     try:
         code = _run()
     except UserError as error:
-        print(f"error: {error.message}\nhint: {error.hint}", file=sys.stderr)
-        code = 2
+        code = _refused(error)
     except Stopped as stopped:  # the command has said what is saved
         code = stopped.exit_code
     except KeyboardInterrupt:
@@ -114,6 +126,10 @@ def main() -> None:
     except BrokenPipeError:  # the reader of our output has gone
         sys.stdout = io.TextIOWrapper(io.BytesIO())
         code = 0
+    except OSError as error:
+        if error.errno not in _FILE_ERRORS:
+            raise
+        code = _refused(file_error(error))
     with contextlib.suppress(BrokenPipeError):
         sys.stdout.flush()
     sys.exit(code)

@@ -3,7 +3,6 @@
 import json
 import os
 import sys
-import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
@@ -12,10 +11,11 @@ import tyro
 
 from langevin_dqn.comparison.grammar import parse_seeds
 from langevin_dqn.config import parse_assignment, split_assignment
-from langevin_dqn.errors import UserError
+from langevin_dqn.errors import UserError, option_in_range
 from langevin_dqn.extras import require
 from langevin_dqn.ids import literal
 from langevin_dqn.presets import AGENTS, DEFAULT_PRESET, preset
+from langevin_dqn.runs.folders import check_writable
 from langevin_dqn.runs.metric_log import DEFAULT_WRITERS, METRICS_EVERY
 
 
@@ -89,8 +89,7 @@ class Args:
 
 def check_workers(workers: int | None) -> None:
     """Refuse fewer than one worker."""
-    if workers is not None and workers < 1:
-        raise UserError(f"--workers {workers} is out of range", "--workers must be at least 1")
+    option_in_range("--workers", workers)
 
 
 def changes_of(args: Args) -> dict[str, Any]:
@@ -132,12 +131,7 @@ def _check_writable(files: list[Path], overwrite: bool) -> None:
     for path in files:
         if path.exists() and not overwrite:
             raise UserError(f"{path} exists already", "use another folder, or add --overwrite")
-        try:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            with tempfile.TemporaryFile(dir=path.parent):
-                pass
-        except OSError as error:
-            raise UserError(f"cannot write to {path.parent}: {error.strerror}", "use another folder") from None
+        check_writable(path.parent)
 
 
 def check_maps(args: Args, environment: Any) -> None:
@@ -173,9 +167,8 @@ def main(args: Args) -> int:
     if args.returns and not args.json:
         raise UserError("--returns needs --json", "add --json")
     changes, seeds = changes_of(args), parse_seeds(args.seeds)
-    for option, count in (("--episodes", args.episodes), ("--steps", args.steps)):
-        if count is not None and count < 1:
-            raise UserError(f"{option} {count} is out of range", f"{option} must be at least 1")
+    option_in_range("--episodes", args.episodes)
+    option_in_range("--steps", args.steps)
     check_workers(args.workers)
 
     from langevin_dqn import machine

@@ -13,7 +13,10 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
-from langevin_dqn.errors import UserError, whole_number
+from langevin_dqn.errors import MOST_SEED, UserError, whole_number
+
+#: Seeds of one command, at most.
+MOST_SEEDS = 100_000
 
 _SETTING = re.compile(r"[A-Za-z_]\w*=")
 _FIRST_SETTING = re.compile(r":(?=[A-Za-z_]\w*=)")
@@ -136,10 +139,17 @@ def parse_seeds(text: str) -> list[int]:
         first, dash, last = part.partition("-")
         if not first.isdecimal() or (dash and not last.isdecimal()):
             raise UserError(f"seeds {text!r} cannot be read", "write 3, 0-4 or 0,2,7")
-        if dash and int(last) < int(first):
+        low, high = (_seed(number) for number in (first, last if dash else first))
+        if high < low:
             raise UserError(f"seed range {part!r} is empty", f"did you mean {last}-{first}?")
-        seeds += range(int(first), int(last if dash else first) + 1)
+        if len(seeds) + high - low >= MOST_SEEDS:
+            raise UserError(f"too many seeds in {text!r}", f"at most {MOST_SEEDS:,} seeds can be run at once")
+        seeds += range(low, high + 1)
     return list(dict.fromkeys(seeds))
+
+
+def _seed(digits: str) -> int:
+    return whole_number("seed", int(digits) if len(digits) <= 20 else 10**20, least=0, most=MOST_SEED)
 
 
 def seeds_of(seeds: Any) -> list[int]:
@@ -152,7 +162,7 @@ def seeds_of(seeds: Any) -> list[int]:
         )
     if not isinstance(seeds, Iterable):
         raise UserError(f"seeds={seeds!r} cannot be read", "write seeds=range(5) or seeds='0-4'")
-    found = [whole_number("seed", seed, least=0) for seed in seeds]
+    found = [whole_number("seed", seed, least=0, most=MOST_SEED) for seed in seeds]
     if not found:
         raise UserError("no seeds to run", "for example, seeds=range(5)")
     return list(dict.fromkeys(found))

@@ -66,6 +66,9 @@ def make_env(env_id: str) -> Environment | HostEnvironment:
             hint = f"{library} environments begin with {prefix}: {prefix}:{env_id}"
             raise UserError(f"unknown environment {name!r}", hint)
     if "/" in name:
+        if colon:
+            hint = f"use {name} alone, or {name.partition('/')[0]} with settings"
+            raise UserError(f"{env_id}: an id with a number takes no settings", hint)
         return _from_sweep(*name.split("/", 1))
     if name == "python":
         raise UserError(f"{env_id} names an agent, not an environment", _OWN)

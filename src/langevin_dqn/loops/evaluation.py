@@ -10,7 +10,7 @@ import numpy as np
 from langevin_dqn import keys
 from langevin_dqn.agents.base import BaseAgent, Step
 from langevin_dqn.environments import Environment, HostEnvironment, Space, as_environment, is_made_here
-from langevin_dqn.errors import UserError, whole_number
+from langevin_dqn.errors import MOST_SEED, UserError, whole_number
 from langevin_dqn.loops import compiled, host
 from langevin_dqn.pytrees import pytree, static
 
@@ -98,7 +98,7 @@ def evaluate(
         [1.0, 1.0, 1.0]
     """
     whole_number("episodes", episodes, least=1)
-    whole_number("seed", seed, least=0)
+    whole_number("seed", seed, least=0, most=MOST_SEED)
     if not isinstance(trained, TrainedAgent):
         own = getattr(trained, "trained", None)
         hint = "pass its .trained" if isinstance(own, TrainedAgent) else "pass train(..., keep_agent=True).trained"

@@ -11,6 +11,7 @@ import numpy as np
 
 from langevin_dqn.errors import UserError
 from langevin_dqn.extras import require
+from langevin_dqn.runs.folders import check_file
 
 
 class Style(NamedTuple):
@@ -59,6 +60,7 @@ def check_path(path: str | Path) -> Path:
         raise UserError(f"cannot write a picture to {path}", f"use a file name that ends in .{', .'.join(_FORMATS)}")
     if not path.absolute().parent.is_dir():
         raise UserError(f"the folder of {path} does not exist", f"create {path.absolute().parent} first")
+    check_file(path)
     return path
 
 

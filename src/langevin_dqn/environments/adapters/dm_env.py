@@ -27,7 +27,7 @@ def make(text: str) -> "DmEnvironment":
         return DmEnvironment(factory, **{key: literal(value) for key, value in settings.items()})
     except UserError:
         raise
-    except Exception as error:  # a factory may raise anything
+    except (Exception, SystemExit) as error:  # a factory may raise anything
         hint = f"it must return a dm_env.Environment; check its settings: dm:{path}:size=10"
         raise UserError(f"dm:{path} cannot be made: {brief(error)}", hint) from error
 
