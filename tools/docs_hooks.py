@@ -200,4 +200,4 @@ def options_table(options: type) -> str:
 
 
 def _default(value: Any) -> str:
-    return "" if value in (None, (), False) or value is dataclasses.MISSING else f"`{shown(value)}`"
+    return "" if value in (None, (), False, "") or value is dataclasses.MISSING else f"`{shown(value)}`"
