@@ -78,7 +78,9 @@ def main(args: Args) -> None:
             style, found = STYLES[agent], times(runs, agent, preset, changes)
             draw_series(axes, found, style.color, marker, name, 1.45 * BUDGET * 1.28**place)
             print(name, {depth: (len(values), float(np.median(values))) for depth, values in found.items()})
-        axes.set(yscale="log", ylim=(10, TOP), xlim=(4, 52), xticks=[10, 20, 30, 40, 50])
+        axes.set(yscale="log", ylim=(10, TOP), xlim=(3.7, 112), xscale="log")
+        axes.set_xticks([5, 10, 20, 30, 50, 70, 100], [5, 10, 20, 30, 50, 70, 100])
+        axes.set_xticks([], minor=True)
         ticks = [10, 20, 50, 100, 200, 500, 1000, 2000, 5000]
         axes.set_yticks(ticks, [f"{tick:,}" for tick in ticks])
         axes.set_yticks([], minor=True)

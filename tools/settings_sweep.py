@@ -15,10 +15,13 @@ from typing import Any
 import tyro
 
 from langevin_dqn import machine
+from langevin_dqn.presets import preset
 
 AGENT = "ensemble_langevin_dqn"
 SEEDS = range(2000, 2005)
-#: By field: the values tried, all else as recommended.
+#: What is changed of the recommended settings in every run.
+BASE: dict[str, Any] = {"noise_variance": 1e-4}
+#: By field: the values tried, all else as in ``BASE``.
 VALUES: dict[str, list[float]] = {
     "noise_variance": [0.0, 1e-6, 1e-5, 1e-4, 1e-3, 1e-2],
     "adam_eps": [1e-8, 1e-7, 1e-6, 1e-5, 1e-4],
@@ -54,8 +57,8 @@ class Args:
 
 
 def name_of(field: str, value: float, base: Any) -> str:
-    """The settings of a run as text; the recommended ones have one name in every series."""
-    return "recommended" if value == getattr(base, field) else f"{field}={value:g}"
+    """The settings of a run as text; those of ``BASE`` have one name in every series."""
+    return "base" if value == getattr(base, field) else f"{field}={value:g}"
 
 
 def measure(args: Args, times: dict[str, dict[str, int | None]], base: Any) -> None:
@@ -69,7 +72,7 @@ def measure(args: Args, times: dict[str, dict[str, int | None]], base: Any) -> N
                 if str(seed) not in known:
                     sea = f"deep_sea:depth={args.depth},mapping_seed={seed}"
                     result = train(
-                        AGENT, sea, seed=seed, episodes=args.episodes, stop_when_solved=True, **{field: value}
+                        AGENT, sea, seed=seed, episodes=args.episodes, stop_when_solved=True, **BASE | {field: value}
                     )
                     known[str(seed)] = result.learning_time
                     args.json.write_text(json.dumps(times, indent=1) + "\n", encoding="utf-8")
@@ -88,7 +91,7 @@ def table(field: str, times: dict[str, dict[str, int | None]], base: Any) -> str
         known = sorted(t for t in found if t is not None)
         middle = sorted(float("inf") if t is None else t for t in found)[len(found) // 2]
         shown = "" if middle == float("inf") else f"{middle:g}"
-        mark = " (recommended)" if value == getattr(base, field) else ""
+        mark = " (recommended)" if value == getattr(preset(AGENT), field) else ""
         rows.append(f"| {value:g}{mark} | {len(known)} of {len(found)} | {shown} | {', '.join(map(str, known))} |")
     return "\n".join(rows)
 
@@ -117,8 +120,8 @@ def draw(args: Args, times: dict[str, dict[str, int | None]], base: Any) -> None
                 if missed < len(found) / 2:
                     middle = median([*learned, *[1.12 * args.episodes] * missed])
                     axes.plot([place - 0.25, place + 0.25], [middle, middle], "-", lw=2, color=color)
-            if getattr(base, field) in values:
-                chosen = values.index(getattr(base, field))
+            if getattr(preset(AGENT), field) in values:
+                chosen = values.index(getattr(preset(AGENT), field))
                 axes.axvspan(chosen - 0.45, chosen + 0.45, color="0.93", zorder=0, lw=0)
             axes.set_xticks(range(len(values)), [f"{value:g}" for value in values], size=8)
             axes.set_xlim(-0.6, len(values) - 0.4)
@@ -147,9 +150,7 @@ def draw(args: Args, times: dict[str, dict[str, int | None]], base: Any) -> None
 
 def main(args: Args) -> None:
     machine.prepare()
-    from langevin_dqn import preset
-
-    base = preset(AGENT)
+    base = preset(AGENT, **BASE)
     times = json.loads(args.json.read_text(encoding="utf-8")) if args.json.exists() else {}
     if not args.no_new:
         measure(args, times, base)

@@ -107,7 +107,7 @@ def test_pages_in_a_browser(width, scheme, site, address, browser):
 CLIPPED = """
 () => {
   const content = document.querySelector("article");
-  const right = content.getBoundingClientRect().right + 4;  // the padding of inline code
+  const right = content.getBoundingClientRect().right + 1;
   const scrolls = (element) => {
     for (let e = element; e && e !== content; e = e.parentElement)
       if (["auto", "scroll"].includes(getComputedStyle(e).overflowX)) return true;
