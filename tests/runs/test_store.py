@@ -219,6 +219,31 @@ def test_a_truncated_file_is_set_aside_and_its_run_done_again(tmp_path, kept):
     assert Store(tmp_path).has(JOB)
 
 
+def test_no_flipped_bit_changes_a_run_unnoticed(tmp_path):
+    """A file with one bit flipped is set aside, unless it still holds what was written."""
+    result = result_of(JOB, returns=np.random.default_rng(0).normal(size=8).astype(np.float32))
+    path = Store(tmp_path).put(JOB, result)
+    written = path.read_bytes()
+    rng, noticed = np.random.default_rng(1), 0
+    for bit in rng.choice(8 * len(written), 120, replace=False):
+        damaged = bytearray(written)
+        damaged[bit // 8] ^= 1 << (bit % 8)
+        path.write_bytes(damaged)
+        found = Store(tmp_path).get(JOB)
+        noticed += found is None
+        if found is not None:
+            assert_same(found, result)
+    assert noticed > 20
+    path.write_bytes(written)
+    assert_same(Store(tmp_path).get(JOB), result)
+
+
+def test_a_run_without_a_checksum_is_read(tmp_path):
+    path = Store(tmp_path).put(JOB, result_of(JOB))
+    pl.read_parquet(path).drop("checksum").write_parquet(path)
+    assert_same(Store(tmp_path).get(JOB), result_of(JOB))
+
+
 def test_a_truncated_file_does_not_keep_the_others_from_loading(tmp_path):
     other = dataclasses.replace(JOB, seed=4)
     for job in (JOB, other):

@@ -71,6 +71,7 @@ def main(args: Args) -> int:
 
 def _misnamed(store: "Store", rows: list[dict[str, Any]]) -> list[str]:
     """Files that cannot be read, or that do not match their keys."""
+    from langevin_dqn.runs import checksum
     from langevin_dqn.runs.stored_jobs import job_of
 
     complaints = [f"unreadable file: {path}" for path in store.damaged]
@@ -79,6 +80,9 @@ def _misnamed(store: "Store", rows: list[dict[str, Any]]) -> list[str]:
     strangers = [row["key"] for row in rows if job_of(row) is None]
     complaints += [f"{key}.parquet does not match its key" for key in strangers]
     _say(f"{len(rows)} files read, {len(rows) - len(strangers)} match their keys")
+    unchecked = sum(row.get(checksum.COLUMN) is None for row in rows)
+    if unchecked:
+        _say(f"{unchecked} of them have no checksum: they were stored by version 0.1")
     return complaints
 
 

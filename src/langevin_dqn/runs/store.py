@@ -3,8 +3,9 @@
 A file is written under another name and renamed once it is complete, so a run is either there
 or not, whenever the program is killed; "already there" is all that resuming needs, and
 copying folders into each other merges stores. Each version of the algorithm has a folder of
-its own (``v2``), so that results that would differ are never mixed. A file that cannot be
-read is moved to ``damaged``, and its run counts as not done.
+its own (``v2``), so that results that would differ are never mixed. A run carries a checksum of
+its content. A file that cannot be read, or whose content is not what was written, is moved to
+``damaged``, and its run counts as not done.
 """
 
 import contextlib
@@ -27,6 +28,7 @@ from langevin_dqn.config import FIELD_TYPES, RENAMED, AgentConfig
 from langevin_dqn.errors import UserError
 from langevin_dqn.extras import require
 from langevin_dqn.presets import AGENTS, CUSTOM, configuration, configured
+from langevin_dqn.runs import checksum
 from langevin_dqn.runs.result import Result, UncertaintyMaps
 from langevin_dqn.version import ALGORITHM_VERSION
 
@@ -198,9 +200,9 @@ class Store:
             if _has_parquet_footer(path):
                 with path.open("rb") as file:  # by its path, a name with [, ? or * would be taken for a pattern
                     table = pl.read_parquet(file, hive_partitioning=False)
-                if table.height == 1 and table["key"].item() == path.stem:
+                if table.height == 1 and table["key"].item() == path.stem and checksum.agrees(table):
                     return table
-        except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError):
+        except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError, ValueError):
             pass
         self._set_aside(path)
         return None
@@ -270,10 +272,11 @@ def _row(key: str, run: Run, result: Result) -> "pl.DataFrame":
     if result.record is not None:
         lists |= {_RECORD + name: values.ravel() for name, values in vars(result.record).items()}
         lists[_RECORD + "shape"] = np.array(result.record.spread.shape)
-    return pl.DataFrame(
+    table = pl.DataFrame(
         {name: [value] for name, value in row.items()} | {name: [_compact(values)] for name, values in lists.items()},
         schema_overrides={name: kind for name, kind in _nullable_types().items() if name in row},
     )
+    return checksum.added(table)
 
 
 def _description(run: Run) -> dict[str, str]:
