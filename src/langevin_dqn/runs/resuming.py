@@ -11,6 +11,7 @@ from langevin_dqn.array_files import ArrayFile, shape_only
 from langevin_dqn.environments import Environment, HostEnvironment
 from langevin_dqn.errors import UserError
 from langevin_dqn.loops import compiled, host, replaying
+from langevin_dqn.loops.capacity import exact_room, rounded_room, rounded_steps
 from langevin_dqn.runs import checkpoint
 from langevin_dqn.runs.checkpoint import CheckpointError, Checkpoints
 
@@ -84,9 +85,13 @@ def compiled_run(
     if not _is_count(most) or not (planned is None or _is_count(planned)):
         raise checkpoint.damaged(file.path)
     assert most is not None
-    carry = checkpoint.load(file, compiled.layout(agent, environment, key, most, planned, records))
+    rounded = file.about.get("rounded") is True  # earlier versions made room for the limits and no more
+    room = (rounded_room if rounded else exact_room)(environment, most, planned)
+    carry = checkpoint.load(file, compiled.layout(agent, environment, key, room, records))
     now = compiled.most_episodes(episodes, steps)
-    return carry if (now, steps) == (most, planned) else compiled.refitted(agent, environment, key, carry, now, steps)
+    if rounded and (now, steps) == (most, planned):
+        return carry
+    return compiled.refitted(agent, environment, key, carry, now, steps)
 
 
 def host_run(
@@ -104,7 +109,9 @@ def host_run(
     planned = file.about.get("steps")
     if not (planned is None or _is_count(planned)):
         raise checkpoint.damaged(file.path)
-    shapes = host.empty_run(host.layout(agent, environment, key, planned))
+    rounded = file.about.get("rounded") is True
+    room = rounded_steps(environment.observation_space, planned) if rounded else planned
+    shapes = host.empty_run(host.layout(agent, environment, key, room))
     returns, lengths, actions = (_any_length(file, name) for name in ("returns", "lengths", "actions"))
     if returns != lengths:
         raise checkpoint.damaged(file.path)

@@ -119,7 +119,7 @@ class TrainingRun:
     def about(self, *, ended: bool = False, stopped_itself: bool = False) -> dict[str, Any]:
         """What a checkpoint made now says about the run."""
         episodes, steps, _ = self._limits
-        limits = {"most": compiled.most_episodes(episodes, steps), "steps": steps}
+        limits = {"most": compiled.most_episodes(episodes, steps), "steps": steps, "rounded": True}
         return {**self._description, **limits, **self._spent(), "ended": ended, "stopped_itself": stopped_itself}
 
     def trained(self, now: Snapshot) -> TrainedAgent:
