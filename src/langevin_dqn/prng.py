@@ -57,26 +57,27 @@ def _finish(x: jax.Array, middle: jax.Array) -> jax.Array:
     return x ^ (x >> 15)
 
 
-def _one_kernel(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Compile ``function``, of integers, as one kernel that is called, and not into all that reads its results.
+def _computed_once(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Compile ``function``, of integers, as a call, and not into every kernel that reads its results.
 
-    Keys are a few words, and XLA would repeat the whole chain of splits in every kernel that draws with them; each is
-    then several times as large, and compiling, which is most of a short run, takes that much longer. The attributes are
-    those that XLA's CPU compiler gives to small loops; where they mean nothing, nothing changes. Integers have no
-    rounding, so that the results are the same either way.
+    A key is a few words, and XLA's CPU compiler would repeat the whole chain of splits that it comes from in each kernel
+    that draws with it, which makes these several times as large and compiling a sixth longer. Integers are not rounded,
+    so the results are the same either way.
     """
     static = [name for name in inspect.signature(function).parameters if name == "shape"]
     compiled = jax.jit(function, static_argnames=static)
 
     @functools.wraps(function)
     def call(*arguments: Any, **named: Any) -> Any:
-        with set_xla_metadata(xla_cpu_small_call="true", inlineable="false"):
+        if jax.default_backend() != "cpu":
+            return function(*arguments, **named)
+        with set_xla_metadata(inlineable="false"):
             return compiled(*arguments, **named)
 
     return call
 
 
-@_one_kernel
+@_computed_once
 def _schedule(key: jax.Array) -> jax.Array:
     """The three words that ``mix`` makes of a key."""
     k0, k1 = key[0], key[1]
@@ -167,13 +168,13 @@ def _seed(seed: jax.Array) -> jax.Array:
     return mix(jnp.arange(2, dtype=jnp.uint32), jnp.stack([low ^ np.uint32(0x6A09E667), high ^ np.uint32(0xBB67AE85)]))
 
 
-@_one_kernel
+@_computed_once
 def _split(key: jax.Array, shape: tuple[int, ...]) -> jax.Array:
     counter = lax.iota(jnp.uint32, 2 * math.prod(shape)).reshape(*shape, 2)
     return mix(counter ^ np.uint32(0x80000000), key)  # apart from the counters of draws
 
 
-@_one_kernel
+@_computed_once
 def _fold_in(key: jax.Array, data: Any) -> jax.Array:
     inner = mix(jnp.asarray(data, jnp.uint32) ^ np.uint32(0x40000000), key)
     return mix(
