@@ -3,10 +3,10 @@
     python tools/start_up.py
     python tools/start_up.py --other ../before/src --repeats 5
 
-Each case runs three times in a row with a cache of its own: *cold* compiles everything, *warm* is the same command again,
-and *another budget* is the same run with another number of episodes. With ``--other``, a source folder of another version,
-the two take turns. The median is shown. CPU seconds (of all threads, user and system) depend less on other work on the
-machine than wall seconds do.
+Each case runs three times in a row with a cache of its own: *cold* compiles everything, *warm* is the same command
+again, and *another budget* is the same run with another number of episodes. With ``--other``, a source folder of
+another version, the two take turns. The median is shown. CPU seconds (of all threads, user and system) depend less on
+other work on the machine than wall seconds do.
 """
 
 import os

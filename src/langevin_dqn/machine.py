@@ -48,7 +48,8 @@ def keep_programs() -> None:
     import jax
     from jax.experimental.compilation_cache import compilation_cache
 
-    if not keeps_programs() or jax.config.jax_compilation_cache_dir is not None:
+    its_own = jax.config.jax_compilation_cache_dir  # type: ignore[attr-defined]
+    if its_own is not None or not keeps_programs():
         return
     folder = cache_dir() / "xla"
     try:

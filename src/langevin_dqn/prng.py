@@ -60,9 +60,9 @@ def _finish(x: jax.Array, middle: jax.Array) -> jax.Array:
 def _computed_once(function: Callable[..., Any]) -> Callable[..., Any]:
     """Compile ``function``, of integers, as a call, and not into every kernel that reads its results.
 
-    A key is a few words, and XLA's CPU compiler would repeat the whole chain of splits that it comes from in each kernel
-    that draws with it, which makes these several times as large and compiling a sixth longer. Integers are not rounded,
-    so the results are the same either way.
+    A key is a few words, and XLA's CPU compiler would repeat the chain of splits that it comes from in each kernel that
+    draws with it, which makes these several times as large and compiling a sixth longer. Integers are not rounded, so
+    the results are the same either way.
     """
     static = [name for name in inspect.signature(function).parameters if name == "shape"]
     compiled = jax.jit(function, static_argnames=static)
