@@ -56,7 +56,7 @@ class Result:
     learned_regret: float | None = None
     """Regret per episode below which a run has learned; None where the environment has no such measure."""
     compile_seconds: float = 0.0
-    """Of ``seconds``, those in which JAX compiled the run's programs."""
+    """Those in which JAX compiled the run's programs, which ``seconds`` leaves out (runs stored before 0.2 do not)."""
     diverged: str | None = None
     """Why the run stopped early with parameters that are not finite, or None. What it had learned before stands."""
     record: UncertaintyMaps | None = field(default=None, repr=False)

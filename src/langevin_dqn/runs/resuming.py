@@ -3,7 +3,7 @@
 import math
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeGuard
 
 import jax
 
@@ -22,8 +22,8 @@ class Earlier:
 
     Attributes:
         file: the checkpoint it goes on from; None for a new run.
-        seconds: it had taken.
-        compile_seconds: of them, those for compiling.
+        seconds: it had taken, without compiling.
+        compile_seconds: those for compiling.
         ended: it had come to its end.
         stopped_itself: ``stop_when`` had ended it.
     """
@@ -40,10 +40,12 @@ def open_earlier(where: Checkpoints, run: dict[str, Any], agent: Any) -> Earlier
     file = where.open()
     checkpoint.check_same_run(file, run, agent)
     seconds, compiling = (file.about.get(name) for name in ("seconds", "compile_seconds"))
-    if not all(isinstance(x, float) and math.isfinite(x) for x in (seconds, compiling)):
+    if not (_is_duration(seconds) and _is_duration(compiling)):
         raise checkpoint.damaged(file.path)
+    if file.about.get("rounded") is not True:  # earlier versions counted compiling
+        seconds = max(seconds - compiling, 0.0)
     ended, stopped_itself = (file.about.get(name) is True for name in ("ended", "stopped_itself"))
-    return Earlier(file, seconds, compiling, ended, stopped_itself)  # type: ignore[arg-type]
+    return Earlier(file, seconds, compiling, ended, stopped_itself)
 
 
 def find_checkpoints(
@@ -145,6 +147,10 @@ def _inner(entry: str) -> str | None:
     """The name that an environment gave an array of its own."""
     start, end = ".environment['", "']"
     return entry[len(start) : -len(end)] if entry.startswith(start) and entry.endswith(end) else None
+
+
+def _is_duration(value: Any) -> TypeGuard[float]:
+    return isinstance(value, float) and math.isfinite(value)
 
 
 def _is_count(value: Any) -> bool:

@@ -128,7 +128,9 @@ class TrainingRun:
         return TrainedAgent(self.agent, copied, self.environment.observation_space, self.environment.num_actions)
 
     def _spent(self) -> dict[str, float]:
+        compiling = compile_time.spent() - self._compiled
+        running = max(time.perf_counter() - self._started - compiling, 0.0)
         return {
-            "seconds": self.earlier.seconds + time.perf_counter() - self._started,
-            "compile_seconds": self.earlier.compile_seconds + compile_time.spent() - self._compiled,
+            "seconds": self.earlier.seconds + running,
+            "compile_seconds": self.earlier.compile_seconds + compiling,
         }
