@@ -5,6 +5,13 @@ import platform
 from importlib import metadata
 from pathlib import Path
 
+#: An environment variable: ``off`` keeps no compiled programs between runs.
+CACHE_VARIABLE = "LANGEVIN_DQN_CACHE"
+
+
+#: Seconds of compiling from which a program of a Python process is kept.
+_SLOW = 0.2
+
 
 def cache_dir() -> Path:
     """Where compiled programs are kept between runs."""
@@ -22,8 +29,37 @@ def prepare() -> None:
     os.environ.setdefault("OMP_NUM_THREADS", "1")
     if "xla_cpu_multi_thread_eigen" not in os.environ.get("XLA_FLAGS", ""):
         os.environ["XLA_FLAGS"] = (os.environ.get("XLA_FLAGS", "") + " --xla_cpu_multi_thread_eigen=false").strip()
-    os.environ.setdefault("JAX_COMPILATION_CACHE_DIR", str(cache_dir() / "xla"))
-    os.environ.setdefault("JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS", "0")
+    if keeps_programs():
+        os.environ.setdefault("JAX_COMPILATION_CACHE_DIR", str(cache_dir() / "xla"))
+        os.environ.setdefault("JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS", "0")
+
+
+def keeps_programs() -> bool:
+    """False if the user has switched the cache of compiled programs off."""
+    return os.environ.get(CACHE_VARIABLE, "").lower() not in ("off", "0", "no", "false")
+
+
+def keep_programs() -> None:
+    """Keep compiled programs between runs, as the command line does, in a process where JAX may have started.
+
+    Training from Python calls this. A cache that the user has set up stays as it is, and ``LANGEVIN_DQN_CACHE=off``
+    leaves JAX alone. JAX has one cache for the whole process, so that slow programs of the caller's own are kept, too.
+    """
+    import jax
+    from jax.experimental.compilation_cache import compilation_cache
+
+    its_own = jax.config.jax_compilation_cache_dir  # type: ignore[attr-defined]
+    if its_own is not None or not keeps_programs():
+        return
+    folder = cache_dir() / "xla"
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError:  # nowhere to keep them
+        return
+    if "JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS" not in os.environ:
+        jax.config.update("jax_persistent_cache_min_compile_time_secs", _SLOW)
+    jax.config.update("jax_compilation_cache_dir", str(folder))
+    compilation_cache.reset_cache()  # JAX decides once, at the first program that it compiles
 
 
 def describe() -> dict[str, str]:

@@ -19,13 +19,17 @@ The 64-bit key changes with every update, member and seed; it comes from JAX's o
 threefry (``split`` and ``fold_in``). ``docs/notes/noise.md`` has the batteries it passed.
 """
 
+import functools
+import inspect
 import math
+from collections.abc import Callable
 from typing import Any
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import lax
+from jax.experimental.xla_metadata import set_xla_metadata
 from jax.extend.random import define_prng_impl
 
 # log(1 + f) / f on [sqrt(1/2) - 1, sqrt(2) - 1], relative error 4e-7.
@@ -53,12 +57,39 @@ def _finish(x: jax.Array, middle: jax.Array) -> jax.Array:
     return x ^ (x >> 15)
 
 
-def mix(counter: jax.Array, key: jax.Array) -> jax.Array:
-    """32 random bits for each ``counter`` (uint32) under ``key`` (two uint32 words)."""
+def _computed_once(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Compile ``function``, of integers, as a call, and not into every kernel that reads its results.
+
+    A key is a few words, and XLA's CPU compiler would repeat the chain of splits that it comes from in each kernel that
+    draws with it, which makes these several times as large and compiling a sixth longer. Integers are not rounded, so
+    the results are the same either way.
+    """
+    static = [name for name in inspect.signature(function).parameters if name == "shape"]
+    compiled = jax.jit(function, static_argnames=static)
+
+    @functools.wraps(function)
+    def call(*arguments: Any, **named: Any) -> Any:
+        if jax.default_backend() != "cpu":
+            return function(*arguments, **named)
+        with set_xla_metadata(inlineable="false"):
+            return compiled(*arguments, **named)
+
+    return call
+
+
+@_computed_once
+def _schedule(key: jax.Array) -> jax.Array:
+    """The three words that ``mix`` makes of a key."""
     k0, k1 = key[0], key[1]
     multiplier = _finish(k0 ^ np.uint32(0x9E3779B9), k1) | np.uint32(1)
     offset = _finish(k1 + np.uint32(0x85EBCA6B), k0)
     middle = _finish(offset + np.uint32(0xC2B2AE35), multiplier ^ k0)
+    return jnp.stack([multiplier, offset, middle])
+
+
+def mix(counter: jax.Array, key: jax.Array) -> jax.Array:
+    """32 random bits for each ``counter`` (uint32) under ``key`` (two uint32 words)."""
+    multiplier, offset, middle = jnp.unstack(_schedule(key))
     return _finish(counter * multiplier + offset, middle)
 
 
@@ -137,11 +168,13 @@ def _seed(seed: jax.Array) -> jax.Array:
     return mix(jnp.arange(2, dtype=jnp.uint32), jnp.stack([low ^ np.uint32(0x6A09E667), high ^ np.uint32(0xBB67AE85)]))
 
 
+@_computed_once
 def _split(key: jax.Array, shape: tuple[int, ...]) -> jax.Array:
     counter = lax.iota(jnp.uint32, 2 * math.prod(shape)).reshape(*shape, 2)
     return mix(counter ^ np.uint32(0x80000000), key)  # apart from the counters of draws
 
 
+@_computed_once
 def _fold_in(key: jax.Array, data: Any) -> jax.Array:
     inner = mix(jnp.asarray(data, jnp.uint32) ^ np.uint32(0x40000000), key)
     return mix(

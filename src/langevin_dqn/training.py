@@ -8,7 +8,7 @@ from typing import Any
 
 import jax
 
-from langevin_dqn import stopping
+from langevin_dqn import machine, stopping
 from langevin_dqn.agents.registry import resolve_agent
 from langevin_dqn.environments import Environment, HostEnvironment, as_environment, id_of, is_made_here
 from langevin_dqn.errors import MOST_SEED, UserError, whole_number
@@ -94,6 +94,7 @@ def train(
     if episodes is None and steps is None:
         episodes = DEFAULT_EPISODES
     where, before = find_checkpoints(checkpoint, resume, checkpoint_every)
+    machine.keep_programs()
 
     environment = as_environment(env)
     try:

@@ -14,6 +14,7 @@ from langevin_dqn.environments import Environment, IndexSpace
 from langevin_dqn.environments.bsuite import mnist_files
 from langevin_dqn.environments.bsuite.sweeps import SWEEPS
 from langevin_dqn.loops import compiled
+from langevin_dqn.loops.capacity import Room
 
 SMALL = {"hidden": (5,), "batch_size": 8}
 
@@ -41,7 +42,7 @@ def test_the_training_program_takes_it(name, digits):
     env, key, episodes = make_env(f"{name}/0"), keys.run_key(0), 5
     agent = make_agent(preset("ensemble_langevin_dqn", "paper"), space=env.observation_space)
     limits = compiled.Limits(jnp.int32(episodes), jnp.int32(9999), jnp.int32(9999), jnp.float32(0))
-    carry = jax.eval_shape(lambda: compiled._begin(agent, env, key, episodes))
+    carry = jax.eval_shape(lambda: compiled._begin(agent, env, key, Room(episodes, None)))
     after = jax.eval_shape(lambda env, carry: compiled._run_chunk(agent, env, key, carry, limits), env, carry)
     assert jax.tree.map(jnp.shape, after) == jax.tree.map(jnp.shape, carry)
     assert all(m.shape == (episodes,) for m in after.measures.values())

@@ -13,6 +13,7 @@ from langevin_dqn import UserError, keys
 from langevin_dqn.agents import Step
 from langevin_dqn.environments.base import IndexSpace
 from langevin_dqn.loops import compiled, recording
+from langevin_dqn.loops.capacity import Room
 from langevin_dqn.loops.recording import WINDOW
 
 SEA = "deep_sea:depth=4"
@@ -50,7 +51,7 @@ def test_nothing_recorded_is_nothing_compiled():
     limits = compiled.Limits(jnp.int32(1), jnp.int32(9), jnp.int32(9), jnp.float32(0))
     maps = f"tensor<{recording.MAX_MAPS}x16"
     for records in (False, True):
-        carry = jax.eval_shape(lambda records=records: compiled._begin(agent, environment, key, 9, None, records))
+        carry = jax.eval_shape(lambda records=records: compiled._begin(agent, environment, key, Room(9, None), records))
         program = compiled.RUN_CHUNK.compiled_for(agent, environment)
         text = program.lower(agent, environment, key, carry, limits).as_text()
         assert (maps in text) == records

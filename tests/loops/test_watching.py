@@ -181,6 +181,6 @@ def test_rows_of_a_resumed_run_are_those_of_one_left_alone(tmp_path, monkeypatch
 def test_compiling_is_counted_apart():
     first = train("dqn", "probe_action", episodes=7, hidden=(3,), batch_size=8)
     again = train("dqn", "probe_action", episodes=7, hidden=(3,), batch_size=8, seed=1)
-    assert 0.5 * first.seconds < first.compile_seconds <= first.seconds
+    assert first.compile_seconds > first.seconds > 0
     assert again.compile_seconds < 0.2 * first.compile_seconds
     assert first.to_dict()["compile_seconds"] == round(first.compile_seconds, 3)

@@ -48,6 +48,7 @@ def seeds_table(results: Sequence[Result]) -> None:
     median = f"median learning time {median_learning_time(results)} episodes"
     console.print(f"{solved} of {len(results)} seeds learned{failures}; {median}")
     console.print(explain_learning_time(first.learned_regret))
+    _say_compiling(results, console)
     for r in results:
         if r.diverged:
             console.print(f"seed {r.seed} diverged: {r.diverged}", soft_wrap=True)
@@ -56,6 +57,12 @@ def seeds_table(results: Sequence[Result]) -> None:
     if not solved and not any(is_late(r) for r in results):
         console.print(f"hint: {what_to_try(results)}")
     _say_where_no_episode_ended(results, console)
+
+
+def _say_compiling(results: Sequence[Result], console: Console) -> None:
+    longest = max(r.compile_seconds for r in results)
+    if longest >= 0.1:
+        console.print(f"compiling, not counted in the seconds, took up to {longest:.1f} s")
 
 
 def is_late(result: Result) -> bool:
@@ -112,6 +119,7 @@ def _returns_table(results: Sequence[Result], table: Table) -> None:
         )
     console = Console(highlight=False)
     console.print(table)
+    _say_compiling(results, console)
     for r in results:
         if r.diverged:
             console.print(f"seed {r.seed} diverged: {r.diverged}", soft_wrap=True)

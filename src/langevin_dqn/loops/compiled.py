@@ -15,7 +15,7 @@ from langevin_dqn.environments import Environment
 from langevin_dqn.environments.time_limit import warned_if_endless, with_time_limit
 from langevin_dqn.errors import UserError
 from langevin_dqn.loops import recording
-from langevin_dqn.loops.capacity import refitted_state
+from langevin_dqn.loops.capacity import Room, exact_room, refitted_state, rounded_room
 from langevin_dqn.loops.recording import Recorder
 from langevin_dqn.loops.snapshot import Milestones, Snapshot
 from langevin_dqn.pytrees import Program
@@ -137,15 +137,10 @@ def most_episodes(episodes: int | None, steps: int | None) -> int:
     return min(episodes or _NEVER, steps or _NEVER)
 
 
-def layout(
-    agent: Any, environment: Environment, key: jax.Array, episodes: int, steps: int | None, records: bool
-) -> Carry:
+def layout(agent: Any, environment: Environment, key: jax.Array, room: Room, records: bool) -> Carry:
     """The shapes of what ``begin`` gives."""
     return jax.eval_shape(
-        lambda agent, environment, key: _begin(agent, environment, key, episodes, steps, records),
-        agent,
-        environment,
-        key,
+        lambda agent, environment, key: _begin(agent, environment, key, room, records), agent, environment, key
     )
 
 
@@ -167,13 +162,15 @@ def refitted(agent: Any, environment: Environment, key: jax.Array, carry: Carry,
             "train again with more steps, or resume with the same limit",
         )
 
+    room = rounded_room(environment, most, steps)
+
     def fit(values: jax.Array) -> jax.Array:
-        kept = np.zeros(most, values.dtype)
+        kept = np.zeros(room.episodes, values.dtype)
         kept[: min(len(values), most)] = np.asarray(values)[:most]
         return jnp.array(kept)
 
-    expected = layout(agent, environment, key, most, steps, carry.recorder is not None)
-    state = refitted_state(agent, carry.state, expected.state, _capacity(environment, most, steps))
+    expected = layout(agent, environment, key, room, carry.recorder is not None)
+    state = refitted_state(agent, carry.state, expected.state, room.steps)
     measures = {name: fit(values) for name, values in carry.measures.items()}
     return carry._replace(state=state, returns=fit(carry.returns), lengths=fit(carry.lengths), measures=measures)
 
@@ -182,8 +179,9 @@ def begin(
     agent: Any, environment: Environment, key: jax.Array, episodes: int, steps: int | None = None, records: bool = False
 ) -> Carry:
     """The start of a run with these limits of episodes and steps."""
+    room = rounded_room(environment, episodes, steps)
     program = BEGIN.compiled_for(agent, environment)
-    return compile_time.call(program, agent, environment, key, episodes, steps, records)
+    return compile_time.call(program, agent, environment, key, room, records)
 
 
 def run_chunk(agent: Any, environment: Environment, key: jax.Array, carry: Carry, limits: Limits) -> Carry:
@@ -209,7 +207,7 @@ def as_function(agent: Any, environment: Environment, episodes: int) -> Callable
         # As constants of the program, numbers such as the learning rate would be folded into others: other rounding.
         traced_agent, traced_environment = lax.optimization_barrier((agent, environment))
         limits = Limits(jnp.int32(episodes), jnp.int32(_NEVER), jnp.int32(_NEVER), jnp.float32(-jnp.inf))
-        start = _begin(traced_agent, traced_environment, key, episodes)
+        start = _begin(traced_agent, traced_environment, key, exact_room(environment, episodes, None))
         carry = _run_chunk(traced_agent, traced_environment, key, start, limits)
         return {
             "returns": carry.returns,
@@ -225,23 +223,21 @@ def as_function(agent: Any, environment: Environment, episodes: int) -> Callable
     return train
 
 
-def _begin(
-    agent: Any, environment: Environment, key: jax.Array, episodes: int, steps: int | None = None, records: bool = False
-) -> Carry:
+def _begin(agent: Any, environment: Environment, key: jax.Array, room: Room, records: bool = False) -> Carry:
     """Lines 1-4 of alg3, and room for the results."""
     environment = with_time_limit(environment)
     space, actions = environment.observation_space, environment.num_actions
     measures = jax.eval_shape(lambda: environment.measure(environment.reset(key)[0]))
-    state = agent.init(keys.init_key(key), space, actions, _capacity(environment, episodes, steps))
+    state = agent.init(keys.init_key(key), space, actions, room.steps)
     if agent.random_steps > 0:
         prepare_key = keys.prepare_key(key)
         state = agent.prepare(prepare_key, state, episode.random_steps(environment, prepare_key, agent.random_steps))
     return Carry(
         state=state,
         episodes=jnp.int32(0),
-        returns=jnp.zeros(episodes),
-        lengths=jnp.zeros(episodes, jnp.int32),
-        measures={name: jnp.zeros(episodes) for name in measures},
+        returns=jnp.zeros(room.episodes),
+        lengths=jnp.zeros(room.episodes, jnp.int32),
+        measures={name: jnp.zeros(room.episodes) for name in measures},
         steps=jnp.int32(0),
         all_steps=jnp.int32(0),
         cut=jnp.bool_(False),
@@ -249,12 +245,6 @@ def _begin(
         finite=jnp.bool_(True),
         recorder=recording.init(space, actions) if records else None,
     )
-
-
-def _capacity(environment: Environment, episodes: int, steps: int | None) -> int | None:
-    """The most steps that a run may make; None if that is not known."""
-    longest = environment.max_steps
-    return steps if longest is None else min(episodes * longest, steps or episodes * longest)
 
 
 def _run_chunk(agent: Any, environment: Environment, key: jax.Array, carry: Carry, limits: Limits) -> Carry:
@@ -305,5 +295,5 @@ def _run_chunk(agent: Any, environment: Environment, key: jax.Array, carry: Carr
     return lax.while_loop(going, one_more, carry)
 
 
-BEGIN = Program(_begin, static_argnums=(3, 4, 5))
+BEGIN = Program(_begin, runs_once=True, static_argnums=(3, 4))
 RUN_CHUNK = Program(_run_chunk, donate_argnums=3)

@@ -20,7 +20,7 @@ from langevin_dqn.agents import episode
 from langevin_dqn.agents.base import Step
 from langevin_dqn.environments import HostEnvironment, Space
 from langevin_dqn.errors import UserError
-from langevin_dqn.loops.capacity import refitted_state
+from langevin_dqn.loops.capacity import refitted_state, rounded_steps
 from langevin_dqn.loops.snapshot import Milestones, Snapshot
 from langevin_dqn.networks.base import example_observation
 from langevin_dqn.pytrees import Program
@@ -91,7 +91,8 @@ def run(
     begin, proceed, is_finite = (
         partial(compile_time.call, program.compiled_for(agent)) for program in (_BEGIN_EPISODE, _AFTER_STEP, _IS_FINITE)
     )
-    now = _start(agent, environment, key, seed, steps) if resumed is None else resumed
+    room = rounded_steps(environment.observation_space, steps)
+    now = _start(agent, environment, key, seed, room) if resumed is None else resumed
     carry, returns, lengths, actions = now.carry, now.returns.tolist(), now.lengths.tolist(), array("i", now.actions)
     begun, total, ended, restorable = int(now.begun), np.float32(now.total), bool(now.ended), bool(now.restorable)
     done = len(actions)
@@ -149,8 +150,8 @@ def run(
             shown = time.perf_counter()
 
 
-def _start(agent: Any, environment: HostEnvironment, key: jax.Array, seed: int, steps: int | None) -> HostRun:
-    carry = _INIT.compiled_for(agent)(agent, key, environment.observation_space, environment.num_actions, steps)
+def _start(agent: Any, environment: HostEnvironment, key: jax.Array, seed: int, room: int | None) -> HostRun:
+    carry = _INIT.compiled_for(agent)(agent, key, environment.observation_space, environment.num_actions, room)
     if agent.random_steps > 0:
         made = random_steps(environment, seed, agent.random_steps)
         carry = carry._replace(state=_PREPARE.compiled_for(agent)(agent, key, carry.state, made))
@@ -172,12 +173,12 @@ def _seed_of_reset(seed: int, begun: int, restorable: bool) -> int | None:
     return int(np.random.default_rng([seed, begun]).integers(2**31))
 
 
-def layout(agent: Any, environment: HostEnvironment, key: jax.Array, steps: int | None) -> Carry:
-    """The shapes of a run's carry."""
+def layout(agent: Any, environment: HostEnvironment, key: jax.Array, room: int | None) -> Carry:
+    """The shapes of a run's carry, with a replay for so many steps."""
     space, actions = environment.observation_space, environment.num_actions
 
     def start(agent: Any, key: jax.Array) -> Carry:
-        carry = _init(agent, key, space, actions, steps)
+        carry = _init(agent, key, space, actions, room)
         if agent.random_steps == 0:
             return carry
         obs, no = example_observation(space), jnp.bool_(False)
@@ -197,8 +198,9 @@ def refitted(
             f"the checkpoint has {len(run.returns)} episodes and {len(run.actions)} steps, more than requested",
             "request more episodes or steps",
         )
-    expected = layout(agent, environment, key, steps)
-    state = refitted_state(agent, run.carry.state, expected.state, steps)
+    room = rounded_steps(environment.observation_space, steps)
+    expected = layout(agent, environment, key, room)
+    state = refitted_state(agent, run.carry.state, expected.state, room)
     return run._replace(carry=run.carry._replace(state=state))
 
 
@@ -217,9 +219,9 @@ def _prepare(agent: Any, key: jax.Array, state: Any, steps: Step) -> Any:
     return agent.prepare(keys.prepare_key(key), state, steps)
 
 
-def _init(agent: Any, key: jax.Array, space: Space, actions: int, steps: int | None) -> Carry:
+def _init(agent: Any, key: jax.Array, space: Space, actions: int, room: int | None) -> Carry:
     return Carry(
-        state=agent.init(keys.init_key(key), space, actions, steps),
+        state=agent.init(keys.init_key(key), space, actions, room),
         steps_key=keys.init_key(key),
         step=jnp.int32(0),
         obs=jnp.zeros_like(example_observation(space)),
@@ -257,8 +259,8 @@ def _is_finite(agent: Any, state: Any) -> jax.Array:
     return agent.is_finite(state)
 
 
-_INIT = Program(_init, static_argnums=(2, 3, 4))
-_PREPARE = Program(_prepare)
+_INIT = Program(_init, runs_once=True, static_argnums=(2, 3, 4))
+_PREPARE = Program(_prepare, runs_once=True)
 _BEGIN_EPISODE = Program(_begin_episode, donate_argnums=3)
 _AFTER_STEP = Program(_after_step, donate_argnums=1)
 _IS_FINITE = Program(_is_finite)

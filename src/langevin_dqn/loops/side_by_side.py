@@ -14,6 +14,7 @@ import numpy as np
 
 from langevin_dqn.environments import Environment
 from langevin_dqn.loops import compiled
+from langevin_dqn.loops.capacity import exact_room
 from langevin_dqn.loops.compiled import Carry, Limits
 from langevin_dqn.loops.snapshot import Snapshot
 from langevin_dqn.pytrees import Program
@@ -106,7 +107,8 @@ def _of_one(carry: Carry, place: int) -> Carry:
 
 
 def _begin(agent: Any, environment: Environment, keys: jax.Array, episodes: int, steps: int | None) -> Carry:
-    return jax.vmap(lambda key: compiled._begin(agent, environment, key, episodes, steps))(keys)
+    room = exact_room(environment, episodes, steps)
+    return jax.vmap(lambda key: compiled._begin(agent, environment, key, room))(keys)
 
 
 def _run_chunk(agent: Any, environment: Environment, keys: jax.Array, carry: Carry, limits: Limits) -> Carry:

@@ -157,6 +157,25 @@ def target_of(clock: Clock, rows: Rows, target: jax.Array) -> jax.Array:
     return jnp.where((rows.time <= clock.sync)[:, None], rows.value, target)
 
 
+def to_now(
+    constants: Constants, clock: Clock, keys: jax.Array, rows: Rows, target: jax.Array, index: jax.Array
+) -> tuple[Rows, jax.Array]:
+    """Bring rows to the last copy of the target, then to now; the rows, and what the target network sees of them.
+
+    A loop of two turns, with a key for each: the same program twice takes twice as long to compile.
+    """
+
+    def turn(number: jax.Array, carry: tuple[jax.Array, jax.Array, jax.Array]) -> tuple[jax.Array, ...]:
+        time, value, target = carry
+        old = rows._replace(time=time, value=value)
+        until = jnp.where(number == 0, clock.sync, clock.now)
+        new = advance(constants, clock, old, until, draw(constants, keys[number], index, rows.width))
+        return new.time, new.value, jnp.where(number == 0, target_of(clock, new, target), target)
+
+    time, value, target = lax.fori_loop(0, 2, turn, (rows.time, rows.value, target))
+    return rows._replace(time=time, value=value), target
+
+
 def add_gradient(constants: Constants, clock: Clock, rows: Rows, gradient: jax.Array) -> Rows:
     """Take the gradient of update ``now + 1`` into the moments."""
     step = clock.now + 1
@@ -192,10 +211,7 @@ def updates_until_flush(clock: Clock) -> jax.Array:
 def flush(constants: Constants, clock: Clock, key: jax.Array, table: Table) -> tuple[Table, Clock]:
     """Bring every row up to date and restart the clock."""
     every_row = jnp.arange(table.target.shape[0])
-    sync_key, now_key = jax.random.split(key)
-    rows = advance(constants, clock, table.rows, clock.sync, draw(constants, sync_key, every_row, table.rows.width))
-    target = target_of(clock, rows, table.target)
-    rows = advance(constants, clock, rows, clock.now, draw(constants, now_key, every_row, rows.width))
+    rows, target = to_now(constants, clock, jax.random.split(key), table.rows, table.target, every_row)
     elapsed = (clock.now - rows.gradient_time)[:, None]
     rows = rows._replace(
         time=jnp.zeros_like(rows.time),

@@ -56,7 +56,7 @@ class Result:
     learned_regret: float | None = None
     """Regret per episode below which a run has learned; None where the environment has no such measure."""
     compile_seconds: float = 0.0
-    """The part of ``seconds`` in which JAX compiled the run's programs."""
+    """Seconds in which JAX compiled the run's programs. ``seconds`` does not include them, except in runs of 0.1."""
     diverged: str | None = None
     """Reason why the run stopped early with parameters that are not finite, or None."""
     record: UncertaintyMaps | None = field(default=None, repr=False)

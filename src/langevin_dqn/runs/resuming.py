@@ -3,7 +3,7 @@
 import math
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeGuard
 
 import jax
 
@@ -11,6 +11,7 @@ from langevin_dqn.array_files import ArrayFile, shape_only
 from langevin_dqn.environments import Environment, HostEnvironment
 from langevin_dqn.errors import UserError
 from langevin_dqn.loops import compiled, host, replaying
+from langevin_dqn.loops.capacity import exact_room, rounded_room, rounded_steps
 from langevin_dqn.runs import checkpoint
 from langevin_dqn.runs.checkpoint import CheckpointError, Checkpoints
 
@@ -21,8 +22,8 @@ class Earlier:
 
     Attributes:
         file: the checkpoint it is resumed from; None for a new run.
-        seconds: it had taken.
-        compile_seconds: of them, those for compiling.
+        seconds: it had taken, without compiling.
+        compile_seconds: those for compiling.
         ended: it had come to its end.
         stopped_itself: ``stop_when`` had ended it.
     """
@@ -39,10 +40,12 @@ def open_earlier(where: Checkpoints, run: dict[str, Any], agent: Any) -> Earlier
     file = where.open()
     checkpoint.check_same_run(file, run, agent)
     seconds, compiling = (file.about.get(name) for name in ("seconds", "compile_seconds"))
-    if not all(isinstance(x, float) and math.isfinite(x) for x in (seconds, compiling)):
+    if not (_is_duration(seconds) and _is_duration(compiling)):
         raise checkpoint.damaged(file.path)
+    if file.about.get("rounded") is not True:  # earlier versions counted compiling
+        seconds = max(seconds - compiling, 0.0)
     ended, stopped_itself = (file.about.get(name) is True for name in ("ended", "stopped_itself"))
-    return Earlier(file, seconds, compiling, ended, stopped_itself)  # type: ignore[arg-type]
+    return Earlier(file, seconds, compiling, ended, stopped_itself)
 
 
 def find_checkpoints(
@@ -84,9 +87,13 @@ def compiled_run(
     if not _is_count(most) or not (planned is None or _is_count(planned)):
         raise checkpoint.damaged(file.path)
     assert most is not None
-    carry = checkpoint.load(file, compiled.layout(agent, environment, key, most, planned, records))
+    rounded = file.about.get("rounded") is True  # earlier versions made room for the limits and no more
+    room = (rounded_room if rounded else exact_room)(environment, most, planned)
+    carry = checkpoint.load(file, compiled.layout(agent, environment, key, room, records))
     now = compiled.most_episodes(episodes, steps)
-    return carry if (now, steps) == (most, planned) else compiled.refitted(agent, environment, key, carry, now, steps)
+    if rounded and (now, steps) == (most, planned):
+        return carry
+    return compiled.refitted(agent, environment, key, carry, now, steps)
 
 
 def host_run(
@@ -104,7 +111,9 @@ def host_run(
     planned = file.about.get("steps")
     if not (planned is None or _is_count(planned)):
         raise checkpoint.damaged(file.path)
-    shapes = host.empty_run(host.layout(agent, environment, key, planned))
+    rounded = file.about.get("rounded") is True
+    room = rounded_steps(environment.observation_space, planned) if rounded else planned
+    shapes = host.empty_run(host.layout(agent, environment, key, room))
     returns, lengths, actions = (_any_length(file, name) for name in ("returns", "lengths", "actions"))
     if returns != lengths:
         raise checkpoint.damaged(file.path)
@@ -138,6 +147,10 @@ def _inner(entry: str) -> str | None:
     """The name that an environment gave an array of its own."""
     start, end = ".environment['", "']"
     return entry[len(start) : -len(end)] if entry.startswith(start) and entry.endswith(end) else None
+
+
+def _is_duration(value: Any) -> TypeGuard[float]:
+    return isinstance(value, float) and math.isfinite(value)
 
 
 def _is_count(value: Any) -> bool:

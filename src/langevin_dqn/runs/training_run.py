@@ -119,7 +119,7 @@ class TrainingRun:
     def about(self, *, ended: bool = False, stopped_itself: bool = False) -> dict[str, Any]:
         """What a checkpoint made now says about the run."""
         episodes, steps, _ = self._limits
-        limits = {"most": compiled.most_episodes(episodes, steps), "steps": steps}
+        limits = {"most": compiled.most_episodes(episodes, steps), "steps": steps, "rounded": True}
         return {**self._description, **limits, **self._spent(), "ended": ended, "stopped_itself": stopped_itself}
 
     def trained(self, now: Snapshot) -> TrainedAgent:
@@ -128,7 +128,9 @@ class TrainingRun:
         return TrainedAgent(self.agent, copied, self.environment.observation_space, self.environment.num_actions)
 
     def _spent(self) -> dict[str, float]:
+        compiling = compile_time.spent() - self._compiled
+        running = max(time.perf_counter() - self._started - compiling, 0.0)
         return {
-            "seconds": self.earlier.seconds + time.perf_counter() - self._started,
-            "compile_seconds": self.earlier.compile_seconds + compile_time.spent() - self._compiled,
+            "seconds": self.earlier.seconds + running,
+            "compile_seconds": self.earlier.compile_seconds + compiling,
         }

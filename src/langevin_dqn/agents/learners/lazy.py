@@ -75,13 +75,11 @@ class LazyLearner:
         table, rest = state.params
         group = self._group(member)
         constants, clock = constants_of(self.problem), clock_of(state, group)
-        sync_key, now_key = jax.random.split(key)
         place = (group, row_of(table, obs)[None])
-        rows = _advanced(constants, clock, sync_key, table.rows.take(place), clock.sync)
-        target = table.target.at[place].set(lazy_rows.target_of(clock, rows, table.target[place]))
-        # What was written is read back: a compiler that may still read a table after writing to it copies it first.
-        rows = rows._replace(value=jnp.where((rows.time <= clock.sync)[:, None], target[place], rows.value))
-        rows = _advanced(constants, clock, now_key, rows, clock.now)
+        rows, target = lazy_rows.to_now(
+            constants, clock, jax.random.split(key), table.rows.take(place), table.target[place], jnp.zeros(1)
+        )
+        target = table.target.at[place].set(target)
         updated = table.rows._replace(
             time=table.rows.time.at[place].set(rows.time), value=table.rows.value.at[place].set(rows.value)
         )

@@ -9,7 +9,6 @@ nothing enters the replay between updates. So it is known which rows the block r
 3. ``_scatter``: the rows go back to the table.
 """
 
-from functools import partial
 from typing import Any, NamedTuple
 
 import jax
@@ -149,7 +148,7 @@ def _gather(problem: Problem, key: jax.Array, state: LazyState, work: Workspace,
     heads = jax.vmap(_head(problem))
     flat = _flat(table)
 
-    def gather(evaluates: bool, chunk, carry):
+    def gather(chunk, carry):
         rows_table, target_table, work = carry
         place = _chunk(reads.places, chunk)
         rows = rows_table.take(place)
@@ -160,9 +159,11 @@ def _gather(problem: Problem, key: jax.Array, state: LazyState, work: Workspace,
         seen = lax.cond(
             reads.fresh, lambda: rows.value, lambda: jax.vmap(lazy_rows.target_of)(clock, rows, target_table[place])
         )
-        values = work.values
-        if evaluates:
-            values = _set_chunk(values, chunk, heads(target_rest, by_member(problem, seen)))
+        values = apply_if(
+            chunk < reads.target_chunks,
+            lambda values: _set_chunk(values, chunk, heads(target_rest, by_member(problem, seen))),
+            work.values,
+        )
         target = apply_if(~reads.copies, lambda target: _set_chunk(target, chunk, seen), work.target)
         work = work._replace(rows=_set_chunk(work.rows, chunk, rows), target=target, values=values)
         return rows_table, target_table, work
@@ -171,8 +172,7 @@ def _gather(problem: Problem, key: jax.Array, state: LazyState, work: Workspace,
         target_table, target = carry
         return target_table.at[_chunk(reads.places, chunk)].set(_chunk(target, chunk)), target
 
-    carry = lax.fori_loop(0, reads.target_chunks, partial(gather, True), (flat.rows, flat.target, work))
-    rows_table, target_table, work = lax.fori_loop(reads.target_chunks, reads.chunks, partial(gather, False), carry)
+    rows_table, target_table, work = lax.fori_loop(0, reads.chunks, gather, (flat.rows, flat.target, work))
     kept_chunks = jnp.where(reads.copies, 0, reads.chunks)  # before a copy, these values are not needed again
     target_table, target = lax.fori_loop(0, kept_chunks, keep_target, (target_table, work.target))
     work = work._replace(target=target)
