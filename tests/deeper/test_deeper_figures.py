@@ -85,10 +85,9 @@ def test_depth_30_has_to_be_learned_in_every_seed_and_in_time(times, expected):
 def test_a_part_that_is_missed_is_told_from_one_that_is_not():
     rng = np.random.default_rng(0)
     whole = rng.integers(400, 500, 20)
-    full, no_noise, scaled, old = (ablation.VARIANTS[i] for i in range(4))
     results = [
-        *runs(full, 30, whole), *runs(no_noise, 30, whole + 10), *runs(scaled, 30, [INF] * 20),
-        *runs(old, 30, whole - 50),
+        *runs(ablation.FULL, 30, whole), *runs(ablation.NO_NOISE, 30, whole + 10),
+        *runs(ablation.FADING_PRIOR, 30, [INF] * 20), *runs(ablation.NOTHING_RECENT, 30, whole - 50),
     ]  # fmt: skip
     assert verdict(ablation.FIGURE, "noise", results) == HOLDS
     assert verdict(ablation.FIGURE, "prior", results) == HOLDS

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
-from langevin_dqn.deeper.variants import BOOT, ENSEMBLE, Variant, describe_times
+from langevin_dqn.deeper.variants import BOOT, ENSEMBLE, MORE_NOISE, Variant, describe_times
 from langevin_dqn.paper.claims import LEVEL, Claim, Finding, decide, inconclusive
 from langevin_dqn.paper.figure import Figure, FigureReport
 from langevin_dqn.paper.jobs import merge
@@ -19,7 +19,6 @@ DEPTH, SEEDS, BUDGET = 30, 20, 1500
 _AGENT = ENSEMBLE.agent
 FULL = replace(ENSEMBLE, name="recommended (16 members, σ_w² = 1e-6)")
 NO_NOISE = Variant("without noise (σ_w² = 0)", _AGENT, changes={"noise_variance": 0.0})
-MORE_NOISE = Variant("σ_w² = 1e-4, as in the paper", _AGENT, changes={"noise_variance": 1e-4})
 FADING_PRIOR = Variant("prior of scale 3, not standardised", _AGENT, changes={"prior_std": 0.0, "prior_scale": 3.0})
 NOTHING_RECENT = Variant("nothing recent in minibatches", _AGENT, changes={"recent_fraction": 0.0})
 TEN = Variant("10 members", _AGENT, changes={"members": 10})

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
-from langevin_dqn.deeper.variants import BOOT, ENSEMBLE, Variant, describe_times, every_seed
+from langevin_dqn.deeper.variants import BOOT, ENSEMBLE, MORE_NOISE, Variant, describe_times, every_seed
 from langevin_dqn.paper.claims import Claim, Finding
 from langevin_dqn.paper.figure import Figure, FigureReport
 from langevin_dqn.paper.jobs import merge
@@ -17,6 +17,7 @@ from langevin_dqn.runs.result import Result
 #: By depth: seeds, and the episodes within which all of them have to learn.
 DEPTHS = {10: (20, 1000), 20: (10, 1000), 30: (20, 1500), 50: (10, 2000), 70: (3, 4000), 100: (5, 7500)}
 BOOT_DEPTHS = {10: (10, 1000), 20: (10, 1000), 30: (20, 1500), 50: (3, 2000)}
+MORE_NOISE_DEPTHS = {10: (20, 1000), 20: (10, 1000), 30: (20, 1500), 50: (6, 2000), 100: (1, 7500)}
 #: As in the paper's text, one update per step.
 PAPER = Variant("the paper's settings (5 members)", "ensemble_langevin_dqn", "paper")
 PAPER_DEPTHS = {10: (5, 1000), 20: (5, 2000), 30: (5, 5000)}
@@ -56,6 +57,7 @@ _SERIES = (
     (ENSEMBLE, DEPTHS, STYLES["ensemble_langevin_dqn"].color, "o", "-"),
     (BOOT, BOOT_DEPTHS, STYLES["boot_dqn"].color, "s", (0, (5, 2))),
     (PAPER, PAPER_DEPTHS, "#CC79A7", "D", (0, (3, 1, 1, 1))),
+    (MORE_NOISE, MORE_NOISE_DEPTHS, "#56B4E9", "v", (0, (1, 1))),
 )
 
 
@@ -77,7 +79,7 @@ def draw(report: FigureReport, path: Path, caption: str) -> Path:
             found = {depth: times for depth, times in found.items() if len(times)}
             if not found:
                 continue
-            shift = 1.02 ** (0, 2, -2)[place]  # the first in the middle
+            shift = 1.02 ** (0, 2, -2, 4)[place]  # the first in the middle
             middles = [float(np.median(times)) for times in found.values()]
             shown = [np.nan if np.isinf(middle) else middle for middle in middles]
             axes.plot(shift * np.array(list(found)), shown, color=color, ls=dashes, lw=1.6, label=variant.name)

@@ -55,6 +55,7 @@ class Variant:
 
 
 ENSEMBLE = Variant("Ensemble Langevin DQN", "ensemble_langevin_dqn")
+MORE_NOISE = Variant("σ_w² = 1e-4, as in the paper", ENSEMBLE.agent, changes={"noise_variance": 1e-4})
 BOOT = Variant("Boot DQN, same prior, members and replay", "boot_dqn")
 CHAIN = Variant("Langevin DQN", "langevin_dqn")
 
