@@ -16,6 +16,7 @@ from langevin_dqn.analysis import learning_times
 from langevin_dqn.config import AgentConfig
 from langevin_dqn.paper.registry import choose
 from langevin_dqn.presets import preset
+from langevin_dqn.runs import checksum
 from langevin_dqn.runs.result import Result
 from langevin_dqn.runs.runners import Job
 from langevin_dqn.runs.store import Store
@@ -56,8 +57,10 @@ def store(tmp_path, evil):
 
 
 def change(path, **columns):
-    table = pl.read_parquet(path)
-    table.with_columns(**{name: pl.lit(value) for name, value in columns.items()}).write_parquet(path)
+    """Somebody who changes a file on purpose writes its checksum, too."""
+    table = pl.read_parquet(path).drop(checksum.COLUMN)
+    changed = table.with_columns(**{name: pl.lit(value) for name, value in columns.items()})
+    checksum.added(changed).write_parquet(path)
 
 
 def test_verify_leaves_it_out_and_says_so(langevin_dqn_command, store, evil, mark):

@@ -51,8 +51,9 @@ def test_a_sweep_stores_every_run_and_says_so(tmp_path):
     failures, said = sweep(store, JOBS)
     assert failures == []
     assert all(store.has(job) for job in JOBS)
-    assert said.count("\n") == len(JOBS)
-    assert "[4/4]" in said
+    ended = [line for line in said.splitlines() if line.startswith("[")]  # a slow machine has lines of progress, too
+    assert len(ended) == len(JOBS)
+    assert "[4/4]" in ended[-1]
 
 
 def test_a_failed_run_stops_nothing(tmp_path):

@@ -5,6 +5,7 @@ import shutil
 import polars as pl
 import pytest
 
+from langevin_dqn.runs import checksum
 from langevin_dqn.runs.runners import Job
 from langevin_dqn.runs.store import Store
 
@@ -47,7 +48,8 @@ def test_runs_come_out_the_same(verify, real_store):
 
 def change(store, job, column, value):
     path = store.path(job)
-    pl.read_parquet(path).with_columns(pl.lit(value).alias(column)).write_parquet(path)
+    changed = pl.read_parquet(path).drop(checksum.COLUMN).with_columns(pl.lit(value).alias(column))
+    checksum.added(changed).write_parquet(path)
 
 
 @pytest.mark.parametrize(
@@ -68,7 +70,8 @@ def test_returns_that_were_tampered_with(verify, real_store, tmp_path):
     path = store.path(JOBS[0])
     table = pl.read_parquet(path)
     returns = [value + 1e-6 for value in table["returns"].to_list()[0]]
-    table.with_columns(returns=pl.Series([returns], dtype=table["returns"].dtype)).write_parquet(path)
+    changed = table.drop(checksum.COLUMN).with_columns(returns=pl.Series([returns], dtype=table["returns"].dtype))
+    checksum.added(changed).write_parquet(path)
     assert verify("--store", store.folder)[0] == 0  # only doing it again can tell
     code, out, err = verify("--store", store.folder, "--rerun", 3)
     assert code == 1

@@ -127,7 +127,7 @@ def test_adam_runs_too():
 
 NOT_FINITE = jnp.array([1.0, jnp.nan])
 MISTAKES = {
-    "batch_size=5 is more than the 4": {"batch_size": 5},
+    "batch_size=5 is larger than the data set of 4": {"batch_size": 5},
     "batch_size=0": {"batch_size": 0},
     "burn_in=-1": {"burn_in": -1},
     "num_samples=0": {"num_samples": 0},
@@ -137,11 +137,11 @@ MISTAKES = {
     "every step size": {"learning_rate": -0.1},
     "step size must be above 0": {"learning_rate": lambda k: 0.1 - 0.01 * k},
     "int32 cannot be sampled": {"params": jnp.zeros(3, int)},
-    r"begin with axes \[\(3,\), \(4,\)\]": {"data": (DATA, DATA[:3])},
-    r"begin with axes \[\]": {"data": ()},
-    r"begin with axes \[\(0,\)\]": {"data": DATA[:0]},
+    r"leading axes: \[\(3,\), \(4,\)\]": {"data": (DATA, DATA[:3])},
+    r"leading axes: \[\]": {"data": ()},
+    r"leading axes: \[\(0,\)\]": {"data": DATA[:0]},
     r"shape \(3,\)": {"loss": lambda params, example: params - example},
-    "chain 0 are not finite after step 1 of 20\nhint: look for data": {"data": NOT_FINITE},
+    "chain 0 are not finite after step 1 of 20\nhint: check for data": {"data": NOT_FINITE},
     "chain 0 are not finite after step 4 of 20\nhint: use a smaller": {"learning_rate": 1e10, "params": 1.0},
 }
 

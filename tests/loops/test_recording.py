@@ -150,8 +150,8 @@ def test_room_is_bounded_and_the_stride_doubles(monkeypatch, episodes):
     ("env", "record", "changes", "words"),
     [
         (SEA, "w", {}, "unknown record"),
-        ("cartpole", "q", {}, "observed as an index"),
-        ("gym:CliffWalking-v1", "q", {}, "observed as an index"),
+        ("cartpole", "q", {}, "needs a compiled environment with index observations"),
+        ("gym:CliffWalking-v1", "q", {}, "needs a compiled environment with index observations"),
         ("deep_sea:depth=80", "q", {"row_updates": "dense"}, "at most 5000 states"),
         (SEA, "q", {"row_updates": "lazy"}, "row_updates=dense"),
         ("deep_sea:depth=30", "q", {}, "row_updates=dense"),

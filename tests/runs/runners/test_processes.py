@@ -45,7 +45,7 @@ def test_a_job_that_fails_fails_alone():
     assert {index: outcomes[index].returns.tolist() for index in (0, 3)} == {0: [1], 3: [4]}
     dead, raised = outcomes[1], outcomes[2]
     assert isinstance(dead, Failure)
-    assert str(dead).startswith("dqn on probe_value, seed 2: attempt 2 of 2 died by SIGKILL")
+    assert str(dead).startswith("dqn on probe_value, seed 2: attempt 2 of 2 ended by SIGKILL")
     assert isinstance(raised, Failure)
     assert str(raised) == "dqn on probe_value, seed 3: RuntimeError: no luck"
     assert "odd_jobs.py" in raised.details
