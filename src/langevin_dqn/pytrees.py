@@ -19,10 +19,6 @@ from typing import Any, TypeVar
 import jax
 from jax import lax
 
-#: XLA's older code generator for CPUs: the same fusions and the same rounding in two thirds of the time. A lower level
-#: of optimization is faster still, and rounds otherwise.
-_QUICKLY = {"xla_cpu_use_fusion_emitters": False}
-
 Class = TypeVar("Class", bound=type)
 Tree = TypeVar("Tree")
 
@@ -100,12 +96,11 @@ class Program:
     """A function to compile, once for each combination of classes of the trees that it is given.
 
     ``Program(function, **options).compiled_for(agent, environment)`` is ``jax.jit(function, **options)``
-    with a cache that these classes do not share with others. A program that ``runs_once`` is compiled by faster means
-    into slower code.
+    with a cache that these classes do not share with others.
     """
 
-    def __init__(self, function: Callable[..., Any], *, runs_once: bool = False, **options: Any):
-        self._function, self._options, self._runs_once = function, options, runs_once
+    def __init__(self, function: Callable[..., Any], **options: Any):
+        self._function, self._options = function, options
         self._compiled: dict[tuple[type, ...], Any] = {}
 
     def is_compiled_for(self, *trees: Any) -> bool:
@@ -117,8 +112,7 @@ class Program:
         if classes not in self._compiled:
             # A new function object: ``jit`` of one function twice would share its cache.
             separate = partial(self._function)
-            quickly = _QUICKLY if self._runs_once and jax.default_backend() == "cpu" else None
-            self._compiled[classes] = jax.jit(separate, compiler_options=quickly, **self._options)
+            self._compiled[classes] = jax.jit(separate, **self._options)
         return self._compiled[classes]
 
 

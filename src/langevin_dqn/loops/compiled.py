@@ -295,5 +295,5 @@ def _run_chunk(agent: Any, environment: Environment, key: jax.Array, carry: Carr
     return lax.while_loop(going, one_more, carry)
 
 
-BEGIN = Program(_begin, runs_once=True, static_argnums=(3, 4))
+BEGIN = Program(_begin, static_argnums=(3, 4))
 RUN_CHUNK = Program(_run_chunk, donate_argnums=3)

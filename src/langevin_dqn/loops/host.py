@@ -259,8 +259,8 @@ def _is_finite(agent: Any, state: Any) -> jax.Array:
     return agent.is_finite(state)
 
 
-_INIT = Program(_init, runs_once=True, static_argnums=(2, 3, 4))
-_PREPARE = Program(_prepare, runs_once=True)
+_INIT = Program(_init, static_argnums=(2, 3, 4))
+_PREPARE = Program(_prepare)
 _BEGIN_EPISODE = Program(_begin_episode, donate_argnums=3)
 _AFTER_STEP = Program(_after_step, donate_argnums=1)
 _IS_FINITE = Program(_is_finite)
