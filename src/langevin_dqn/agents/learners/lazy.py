@@ -105,23 +105,28 @@ class LazyLearner:
         constants = constants_of(problem)._replace(noisy=False)
         heads = jax.vmap(problem.network.head, (None, 0))  # type: ignore[attr-defined]
 
-        def one(table, rest, target_rest, clock, batch):
-            place, next_place = row_of(table, batch.obs), row_of(table, batch.next_obs)
+        def rows_of(table, clock, obs, next_obs):
+            place, next_place = row_of(table, obs), row_of(table, next_obs)
             rows = lazy_rows.advance(constants, clock, table.rows.take(place), clock.now, None)
             next_rows = lazy_rows.advance(constants, clock, table.rows.take(next_place), clock.sync, None)
-            seen = lazy_rows.target_of(clock, next_rows, table.target[next_place])
+            return rows.value, lazy_rows.target_of(clock, next_rows, table.target[next_place])
+
+        def one(rest, target_rest, rows, seen, batch):
             goal = problem.goal(heads(target_rest, seen), batch)
 
             def chosen(params):
                 return of_actions(heads(*params), batch.action)
 
-            params = rest, rows.value
+            params = rest, rows
             loss, (slope, row_slope) = loss_gradient(problem, chosen, params, goal, batch)
-            same_row = place[:, None] == place[None, :]  # the gradient of a row is the sum over its samples
+            same_row = batch.obs[:, None] == batch.obs[None, :]  # the gradient of a row is the sum over its samples
             squares = jnp.sum(same_row * (row_slope @ row_slope.T))
             return Look(loss, goal - chosen(params), jnp.sqrt(norm(slope) ** 2 + squares))
 
-        return jax.vmap(one)(table, rest, state.target[1], state.optimizer.clock, batch)
+        groups = groups_of(problem)
+        read = jax.vmap(rows_of)(table, state.optimizer.clock, batch.obs[:groups], batch.next_obs[:groups])
+        rows, seen = (by_member(problem, x) for x in read)
+        return jax.vmap(one)(rest, state.target[1], rows, seen, batch)
 
     def learn(self, key: jax.Array, state: LazyState, replay: Replay, count: jax.Array) -> LazyState:
         """``count`` updates, in blocks between flushes: the inner loop never checks whether a flush is due."""
