@@ -61,7 +61,7 @@ KINDS = {
     "compiled, own": (SixMethods(), "probe_action", 12, {}),
     "host, own": (SixMethods(), OnTheHost, 6, {}),
     "compiled, table": ("langevin_dqn", SEA, 20, {"epsilon": 0.5, **SMALL}),
-    "compiled, dense": ("boot_dqn", "catch/0", 20, {"members": 2, "insertion": "buffers", **SMALL}),
+    "compiled, dense": ("boot_dqn", "catch/0", 20, {"epsilon": 0.5, "members": 2, "insertion": "buffers", **SMALL}),
     "compiled, lazy": ("ensemble_langevin_dqn", SEA, 30, {**LAZY, **SMALL}),
     "host, dense": ("dqn", "gym:CartPole-v1", 4, {"update_timing": "within", "buffer_size": 500, **SMALL}),
     "host, lazy": ("ensemble_langevin_dqn", "gym:FrozenLake-v1", 12, {"buffer_size": 500, **LAZY, **SMALL}),
