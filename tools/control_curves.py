@@ -1,4 +1,4 @@
-"""Learning curves with the recommended settings, none changed: Gymnasium's classic control, FrozenLake, MinAtar's Breakout.
+"""Learning curves with the recommended settings: classic control, FrozenLake, MinAtar's Breakout.
 
     python tools/control_curves.py                       # runs what results_control/ does not have, prints, draws
     python tools/control_curves.py --no-new              # only prints the tables and draws

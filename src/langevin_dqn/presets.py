@@ -97,8 +97,8 @@ class Family(NamedTuple):
     agents: dict[str, dict[str, Any]]
 
 
-#: Learn while acting, discount, copy the target less often, and draw all transitions alike: with half of every minibatch
-#: from the latest 1,000, a policy is soon forgotten.
+#: Learn while acting, discount, copy the target less often, and draw all transitions alike: with half of every
+#: minibatch from the latest 1,000, a policy is soon forgotten.
 _WITHIN_EPISODES: dict[str, Any] = {
     "discount": 0.99,
     "update_timing": "within",
