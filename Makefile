@@ -2,7 +2,7 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-PIP := $(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt
+PIP := $(BIN)/pip install --quiet --disable-pip-version-check
 
 export OMP_NUM_THREADS ?= 1
 export XLA_FLAGS ?= --xla_cpu_multi_thread_eigen=false
@@ -29,22 +29,24 @@ demo: $(VENV)/base
 bench: $(VENV)/bench
 	$(BIN)/langevin-dqn bench --out out/bench
 
-docs: $(VENV)/docs
+docs: $(VENV)/dev
 	$(BIN)/mkdocs build --strict --site-dir out/site
 
-$(VENV)/base: pyproject.toml constraints.txt
+# What a target needs, each version with its hashes (tools/lock.py), and the package itself.
+$(VENV)/base: requirements/base.txt pyproject.toml
 	$(PYTHON) -m venv $(VENV)
-	$(PIP) -e '.[report]'
+	$(PIP) --require-hashes -r $<
+	$(PIP) --no-deps --no-build-isolation -e .
 	touch $@
 
-$(VENV)/dev $(VENV)/docs: $(VENV)/%: $(VENV)/base
-	$(PIP) -e '.[$*]'
+$(VENV)/dev: requirements/dev.txt $(VENV)/base
+	$(PIP) --require-hashes -r $<
 	touch $@
 
-# torch first and by itself, so that nothing asks for another build of it.
-$(VENV)/bench: $(VENV)/base
+# torch by itself: its builds for CPU and CUDA have one version and different hashes.
+$(VENV)/bench: requirements/bench.txt $(VENV)/base
 	$(PIP) torch==2.13.0
-	$(PIP) -e '.[bench]'
+	$(PIP) --require-hashes -r $<
 	touch $@
 
 clean:

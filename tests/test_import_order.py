@@ -29,7 +29,7 @@ ORDER = [
     {"runs.training_run"},
     {"training"},
     {"saved_agent", "runs.store"},
-    {"runs.runners", "runs.stored_jobs"},
+    {"runs.runners", "runs.repeating", "runs.stored_jobs"},
     {"insight"},
     {"analysis"},
     {"comparison"},

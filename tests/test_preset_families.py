@@ -16,6 +16,7 @@ from langevin_dqn.runs.store import key_of
         ("gymnax:Breakout-MinAtar", "control"),
         ("dm:package.module:factory", "control"),
         ("gym:FrozenLake-v1:is_slippery=false", "toy text"),
+        ("gymnax:FrozenLake-misc", "toy text"),
         ("deep_sea:depth=10", None),
         ("cartpole/0", None),
         ("jax:package.module:factory", None),

@@ -1,9 +1,9 @@
-"""The runs that chose the recommended settings for control: returns by setting, in gymnax's copies of classic control.
+"""The runs that chose the recommended settings for control and toy text: returns by setting, in gymnax's environments.
 
     python tools/family_tries.py
-    python tools/family_tries.py no_prior_1e-5 --env gymnax:Acrobot-v1
+    python tools/family_tries.py noise_1e-4 target_100 --env gymnax:Acrobot-v1
 
-Their seeds are 101 to 103.
+Their seeds are 101 to 104.
 """
 
 import sys
@@ -14,25 +14,37 @@ import tyro
 
 from langevin_dqn import machine
 
-_NO_PRIOR: dict[str, Any] = {"prior_std": 0.0, "prior_lifetime": 0.0}
 _PRIOR: dict[str, Any] = {"noise_variance": 1e-6, "prior_lifetime": 300.0, "prior_lifetime_growth": 0.1}
-_ENSEMBLE: dict[str, Any] = {"members": 8}
+_BEFORE: dict[str, Any] = {"recent_fraction": 0.5}
 
-#: An agent, and what is changed from its recommended preset for control.
+#: An agent, and what is changed from its recommended preset for the environment.
 TRIES: dict[str, tuple[str, dict[str, Any]]] = {
-    "prior_0.5_target_100": ("langevin_dqn", _PRIOR | {"prior_std": 0.5, "target_period": 100}),
-    "prior_0.5": ("langevin_dqn", _PRIOR | {"prior_std": 0.5}),
-    "prior_0.02": ("langevin_dqn", _PRIOR | {"prior_std": 0.02}),
-    "no_prior_1e-6": ("langevin_dqn", _NO_PRIOR | {"noise_variance": 1e-6}),
-    "no_prior_1e-5": ("langevin_dqn", _NO_PRIOR | {"noise_variance": 1e-5}),
-    "no_prior_1e-4": ("langevin_dqn", _NO_PRIOR | {"noise_variance": 1e-4}),
-    "no_prior_1e-3": ("langevin_dqn", _NO_PRIOR | {"noise_variance": 1e-3}),
-    "ensemble_0.02_1e-4": ("ensemble_langevin_dqn", _ENSEMBLE | {"prior_std": 0.02, "noise_variance": 1e-4}),
-    "ensemble_0.02_1e-5": ("ensemble_langevin_dqn", _ENSEMBLE | {"prior_std": 0.02, "noise_variance": 1e-5}),
-    "ensemble_0.005_1e-5": ("ensemble_langevin_dqn", _ENSEMBLE | {"prior_std": 0.005, "noise_variance": 1e-5}),
+    "as_recommended": ("langevin_dqn", {}),
+    "half_recent": ("langevin_dqn", _BEFORE),
+    "prior_0.5": ("langevin_dqn", _BEFORE | _PRIOR | {"prior_std": 0.5}),
+    "prior_0.02": ("langevin_dqn", _BEFORE | _PRIOR | {"prior_std": 0.02}),
+    "noise_1e-6": ("langevin_dqn", _BEFORE | {"noise_variance": 1e-6}),
+    "noise_1e-4": ("langevin_dqn", {"noise_variance": 1e-4}),
+    "noise_1e-3": ("langevin_dqn", {"noise_variance": 1e-3}),
+    "target_20": ("langevin_dqn", {"target_period": 20}),
+    "target_100": ("langevin_dqn", {"target_period": 100}),
+    "target_500": ("langevin_dqn", {"target_period": 500}),
+    "wide": ("langevin_dqn", {"target_period": 100, "hidden": (128, 128)}),
+    "half_rate": ("langevin_dqn", {"learning_rate": 5e-4}),
+    "adam_eps_1e-4": ("langevin_dqn", {"adam_eps": 1e-4}),
+    "between_episodes": ("langevin_dqn", {"update_timing": "between"}),
+    "ensemble": ("ensemble_langevin_dqn", {}),
+    "ensemble_half_recent": ("ensemble_langevin_dqn", _BEFORE | {"members": 8, "prior_std": 0.005}),
+    "ensemble_of_8": ("ensemble_langevin_dqn", {"members": 8, "prior_std": 0.005}),
+    "ensemble_target_100": ("ensemble_langevin_dqn", {"target_period": 100}),
     "dqn": ("dqn", {}),
 }
-STEPS = {"gymnax:CartPole-v1": 40_000, "gymnax:Acrobot-v1": 30_000, "gymnax:MountainCar-v0": 60_000}
+STEPS = {
+    "gymnax:CartPole-v1": 100_000,
+    "gymnax:Acrobot-v1": 50_000,
+    "gymnax:MountainCar-v0": 60_000,
+    "gymnax:FrozenLake-misc": 50_000,
+}
 
 
 @dataclass
@@ -63,8 +75,8 @@ def main(args: Args) -> int:
             agent, changes = TRIES[name]
             for seed in args.seeds:
                 returns = train(agent, env, seed=seed, steps=STEPS[env], **changes).returns
-                fifths = ", ".join(f"{part.mean():.0f}" for part in np.array_split(returns, 5) if len(part))
-                print(f"| {env} | {name} | {seed} | {fifths} | {returns[-20:].mean():.0f} |", flush=True)
+                fifths = ", ".join(f"{part.mean():.3g}" for part in np.array_split(returns, 5) if len(part))
+                print(f"| {env} | {name} | {seed} | {fifths} | {returns[-20:].mean():.3g} |", flush=True)
     return 0
 
 

@@ -481,36 +481,39 @@ class Args:
 
 
 #: Folders that tests import helpers from.
-HELPERS = ("environments/bsuite", "runners", "agents", "agents/learners", "loops")
+HELPERS = ("environments/bsuite", "runs/runners", "agents", "agents/learners", "docs", "loops", "comparison")
 
 
-def broken(source: Path, file: str, old: str, new: str) -> None:
-    """Replace ``old`` in a file of a copy of the package."""
-    path = source / "langevin_dqn" / file
-    text = path.read_text(encoding="utf-8")
+def broken(file: str, old: str, new: str) -> str:
+    """The text of a file of the package with ``old`` replaced."""
+    text = (ROOT / "src" / "langevin_dqn" / file).read_text(encoding="utf-8")
     if text.count(old) != 1:
         raise SystemExit(f"{file} has {text.count(old)} times the text {old!r}")
-    path.write_text(text.replace(old, new), encoding="utf-8")
+    return text.replace(old, new)
 
 
-def survives(file: str, old: str, new: str, tests: str, slow: bool) -> bool:
-    """True if ``tests`` pass on a copy of the package with ``old`` replaced."""
+def passes(file: str, text: str, tests: str, slow: bool = False, timeout: float | None = None) -> bool:
+    """True if ``tests`` pass, in time, on a copy of the package whose ``file`` has this text."""
     with tempfile.TemporaryDirectory() as folder:
         source = Path(shutil.copytree(ROOT / "src", Path(folder) / "src"))
-        broken(source, file, old, new)
+        (source / "langevin_dqn" / file).write_text(text, encoding="utf-8")
         # The project's own pythonpath would come before PYTHONPATH, and the tests would see the unbroken package.
         first = f"pythonpath={source} {' '.join(str(ROOT / 'tests' / helper) for helper in HELPERS)}"
         path, _, option = tests.partition(" ")
         chosen = [] if slow or option == "--slow" else ["-m", "not slow"]
         command = [sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", "-o", first]
-        done = subprocess.run(
-            [*command, *chosen, str(ROOT / path)],
-            cwd=folder,
-            env={**os.environ, "PYTHONPATH": str(source)},
-            capture_output=True,
-            text=True,
-        )
-        if done.returncode > 1:
+        try:
+            done = subprocess.run(
+                [*command, *chosen, str(ROOT / path)],
+                cwd=folder,
+                env={**os.environ, "PYTHONPATH": str(source)},
+                capture_output=True,
+                text=True,
+                timeout=timeout,
+            )
+        except subprocess.TimeoutExpired:
+            return False
+        if done.returncode > 2:
             raise SystemExit(f"pytest ended with {done.returncode}:\n{done.stdout}{done.stderr}")
         return done.returncode == 0
 
@@ -521,10 +524,10 @@ def main(args: Args) -> int:
         if not any(args.match in text for text in (name, file, tests)):
             continue
         if args.dry:
-            with tempfile.TemporaryDirectory() as folder:
-                broken(Path(shutil.copytree(ROOT / "src", Path(folder) / "src")), file, old, new)
+            broken(file, old, new)
             continue
-        outcome[name] = "survives" if survives(file, old, new, tests, args.slow) else f"caught by {tests}"
+        lived = passes(file, broken(file, old, new), tests, args.slow)
+        outcome[name] = "survives" if lived else f"caught by {tests}"
         print(f"{outcome[name]:60} {name}", flush=True)
     if args.dry:
         return 0

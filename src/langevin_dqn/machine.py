@@ -1,5 +1,6 @@
 """This machine: settings that must be made before JAX starts, and what it is."""
 
+import functools
 import os
 import platform
 from importlib import metadata
@@ -63,12 +64,38 @@ def keep_programs() -> None:
 
 
 def describe() -> dict[str, str]:
-    """What a result was made with."""
+    """What a result was made with. Runs with equal ``processor``, ``jax`` and ``jaxlib`` round alike."""
     return {
         "machine": f"{platform.system()} {platform.machine()}, {os.cpu_count()} cores",
+        "processor": processor(),
         "python": platform.python_version(),
         "jax": metadata.version("jax"),
+        "jaxlib": metadata.version("jaxlib"),
     }
+
+
+#: Vector instructions, the widest first: XLA compiles for the widest that a processor has.
+_VECTORS = ("avx512f", "avx2", "avx", "sve", "asimd")
+
+
+@functools.cache
+def processor() -> str:
+    """The kind of processor, and its widest vector instructions; as much as decides how a program rounds."""
+    try:
+        lines = Path("/proc/cpuinfo").read_text().partition("\n\n")[0].splitlines()
+    except OSError:
+        lines = []
+    told = {name.strip(): value.strip() for name, _, value in (line.partition(":") for line in lines)}
+    flags = told.get("flags", told.get("Features", "")).split()
+    numbers = [
+        f"{name} {told[field]}" for name, field in (("family", "cpu family"), ("model", "model")) if field in told
+    ]
+    parts = [
+        told.get("model name") or platform.processor() or platform.machine(),
+        *numbers,
+        *[name for name in _VECTORS if name in flags][:1],
+    ]
+    return ", ".join(parts)
 
 
 def memory() -> int | None:

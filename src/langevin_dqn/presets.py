@@ -97,36 +97,40 @@ class Family(NamedTuple):
     agents: dict[str, dict[str, Any]]
 
 
+#: Learn while acting, discount, copy the target less often, and draw all transitions alike: with half of every
+#: minibatch from the latest 1,000, a policy is soon forgotten.
 _WITHIN_EPISODES: dict[str, Any] = {
     "discount": 0.99,
     "update_timing": "within",
-    "target_period": 20,
     "updates_per_step": 1,
+    "recent_fraction": 0.0,
 }
 _NO_PRIOR: dict[str, Any] = {"prior_std": 0.0, "prior_lifetime": 0.0, "prior_lifetime_growth": 0.0}
+_SHORT_PRIOR: dict[str, Any] = {"prior_std": 0.02, "prior_lifetime": 300.0, "prior_lifetime_growth": 0.0}
 
 #: By name; the first that fits an environment's id counts. The settings were chosen on CartPole, Acrobot, MountainCar
-#: and FrozenLake, with seeds 101 and 102.
+#: and FrozenLake, with seeds 101 to 104 (``tools/family_tries.py``).
 FAMILIES: dict[str, Family] = {
-    # Few states and one reward at the end: a prior helps to find it.
+    # Few states and one reward at the end: a prior helps to find it. Where steps slip at random, values need targets
+    # that stay for longer.
     "toy text": Family(
-        ids=("gym:FrozenLake", "gym:CliffWalking", "gym:Taxi"),
-        common=_WITHIN_EPISODES,
+        ids=("gym:FrozenLake", "gym:CliffWalking", "gym:Taxi", "gymnax:FrozenLake"),
+        common=_WITHIN_EPISODES | {"target_period": 100},
         agents={
-            "langevin_dqn": _NO_PRIOR | {"noise_variance": 1e-4},
+            "langevin_dqn": _SHORT_PRIOR | {"noise_variance": 1e-4},
             "boot_dqn": {"prior_std": 0.02, "members": 8},
             "ensemble_langevin_dqn": {"prior_std": 0.02, "members": 8, "noise_variance": 1e-4},
         },
     ),
-    # Long episodes with a reward at every step: learn while acting, discount, and copy the target less often. A prior
-    # of the size of a whole return would hide the differences between actions.
+    # Long episodes with a reward at every step. A prior of the size of a whole return would hide the differences
+    # between actions, and every member has to learn by itself.
     "control": Family(
         ids=("gym:", "gymnax:", "xminigrid:", "dm:"),
-        common=_WITHIN_EPISODES,
+        common=_WITHIN_EPISODES | {"target_period": 20},
         agents={
             "langevin_dqn": _NO_PRIOR | {"noise_variance": 1e-5},
-            "boot_dqn": {"prior_std": 0.005, "members": 8},
-            "ensemble_langevin_dqn": {"prior_std": 0.005, "members": 8, "noise_variance": 1e-5},
+            "boot_dqn": {"prior_std": 0.0, "members": 5},
+            "ensemble_langevin_dqn": {"prior_std": 0.0, "members": 5, "noise_variance": 1e-5},
         },
     ),
 }

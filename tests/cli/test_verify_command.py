@@ -5,6 +5,7 @@ import shutil
 import polars as pl
 import pytest
 
+from langevin_dqn import machine
 from langevin_dqn.runs import checksum
 from langevin_dqn.runs.runners import Job
 from langevin_dqn.runs.store import Store
@@ -48,7 +49,11 @@ def test_runs_come_out_the_same(verify, real_store):
 
 def change(store, job, column, value):
     path = store.path(job)
-    changed = pl.read_parquet(path).drop(checksum.COLUMN).with_columns(pl.lit(value).alias(column))
+    changed = (
+        pl.read_parquet(path)
+        .drop(checksum.COLUMN)
+        .with_columns((value if isinstance(value, pl.Series) else pl.lit(value)).alias(column))
+    )
     checksum.added(changed).write_parquet(path)
 
 
@@ -76,7 +81,29 @@ def test_returns_that_were_tampered_with(verify, real_store, tmp_path):
     code, out, err = verify("--store", store.folder, "--rerun", 3)
     assert code == 1
     assert out.startswith("different returns when repeated: dqn on probe_action, seed 0\n")
-    assert "the runs were made on: " in err
+    assert "repeated with" not in err  # it was made here, so that rounding is no excuse
+
+
+@pytest.mark.parametrize(
+    ("changed_from", "processor", "code", "outcome"),
+    [
+        (12, "another", 0, "differs in rounding: "),
+        (0, "another", 1, "different: "),
+        (12, None, 0, "differs in rounding: "),  # as runs of version 0.1
+        (12, machine.processor(), 1, "different: "),
+    ],
+)
+def test_rounding_is_told_from_other_differences(verify, real_store, tmp_path, changed_from, processor, code, outcome):
+    store = Store(shutil.copytree(real_store.folder, tmp_path / "copy"))
+    returns = store.get(JOBS[0]).returns.copy()
+    returns[changed_from:] += 0.5
+    change(store, JOBS[0], "returns", pl.Series([returns]))
+    change(store, JOBS[0], "processor", processor)
+    found, out, err = verify("--store", store.folder, "--rerun", 5)
+    assert found == code, err
+    assert sum(line.startswith(outcome) for line in err.splitlines()) == 1
+    assert ("repeated with" in err) == (code == 0)
+    assert ("different returns when repeated" in out) == (code == 1)
 
 
 def test_a_file_cut_short(verify, real_store, tmp_path):

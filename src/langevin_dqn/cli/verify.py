@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import tyro
 
+from langevin_dqn import machine
 from langevin_dqn.errors import UserError
 
 if TYPE_CHECKING:
@@ -25,7 +26,8 @@ class Args:
     store: str
     """Folder of stored runs."""
     rerun: int = 0
-    """Number of runs to repeat (short ones of different kinds); every return and length must be identical."""
+    """Number of runs to repeat (short ones of different kinds). Every return and length must be identical, or those of
+    the first ten episodes where the run was made on another processor or version of JAX."""
     verdicts: str | None = None
     """File written by report --json or --markdown, whose verdicts must follow from the runs."""
     figure: Annotated[tuple[str, ...], tyro.conf.UseAppendAction] = ()
@@ -51,8 +53,6 @@ def main(args: Args) -> int:
         raise UserError(f"--rerun must be at least 0, not {args.rerun}", "use 0 or more")
     if not Path(args.store).exists():
         raise UserError(f"there is no store at {args.store}", "pass the folder that was given to reproduce --store")
-    from langevin_dqn import machine
-
     machine.prepare()
     from langevin_dqn.runs.store import Store
 
@@ -87,31 +87,29 @@ def _misnamed(store: "Store", rows: list[dict[str, Any]]) -> list[str]:
 
 
 def _different(store: "Store", rows: list[dict[str, Any]], args: Args) -> list[str]:
-    """Runs whose returns or lengths differ when they are repeated."""
-    import numpy as np
-
+    """Runs that come out differently when they are repeated, and not by rounding alone."""
+    from langevin_dqn.runs.repeating import compare, made_with
     from langevin_dqn.runs.runners import run_jobs
     from langevin_dqn.runs.stored_jobs import job_of, learner_of, sample
 
-    chosen = sample(_allowed(rows, args.trust), args.rerun)
+    chosen = [row for row in sample(_allowed(rows, args.trust), args.rerun) if job_of(row)]
     jobs = [job for row in chosen if (job := job_of(row))]
     lazy = sum(learner_of(row) == "lazy" for row in chosen)
     _say(f"{len(jobs)} runs to repeat, {lazy} of them with lazy rows")
-    complaints = []
+    complaints, rounded = [], set()
     for index, again in run_jobs(jobs, workers=args.workers):
-        kept = store.get(jobs[index])
-        same = kept is not None and all(
-            np.array_equal(getattr(kept, name), getattr(again, name)) for name in ("returns", "lengths")
-        )
-        _say(f"{'the same' if same else 'DIFFERENT'}: {jobs[index]}, {again.episodes} episodes, {again.seconds:.1f} s")
+        row, kept = chosen[index], store.get(jobs[index])
+        outcome = "different" if kept is None else compare(kept, again, row)
+        _say(f"{outcome}: {jobs[index]}, {again.episodes} episodes, {again.seconds:.1f} s")
         if kept is None:
             complaints.append(f"describe() of the agent has changed since the run was stored: {jobs[index]}")
-        elif not same:
+        elif outcome == "different":
             complaints.append(f"different returns when repeated: {jobs[index]}")
-    if complaints:
-        made = sorted({f"{row['machine']}, Python {row['python']}, JAX {row['jax']}" for row in rows})
-        _say(f"the runs were made on: {'; '.join(made)}")
-        _say("another processor or version of JAX may round differently, and a run then takes a different course")
+        elif outcome == "differs in rounding":
+            rounded.add(made_with(row))
+    if rounded:
+        _say(f"made with {'; '.join(sorted(rounded))}")
+        _say(f"repeated with {made_with(machine.describe())}, which may round differently")
     return complaints
 
 

@@ -1,0 +1,143 @@
+"""Learning curves with the recommended settings: classic control, FrozenLake, MinAtar's Breakout.
+
+    python tools/control_curves.py                       # runs what results_control/ does not have, prints, draws
+    python tools/control_curves.py --no-new              # only prints the tables and draws
+    python tools/control_curves.py --only gym:Acrobot-v1 --agents langevin_dqn
+
+A run has learned when the mean return of its latest episodes reaches the threshold that Gymnasium registers for the
+environment, within the run's steps. Runs are kept in a store, as those of ``langevin-dqn compare`` are. gymnax's copies
+have the dynamics of Gymnasium's environments (``tests/environments/adapters/test_gymnax_dynamics.py``) and run
+compiled. The seeds differ from those that chose the settings (``tools/family_tries.py``).
+"""
+
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+import tyro
+
+from langevin_dqn import machine
+
+AGENTS = ("dqn", "langevin_dqn", "ensemble_langevin_dqn")
+
+
+class Task(NamedTuple):
+    """What is run in one environment.
+
+    Attributes:
+        steps: of each run.
+        seeds: how many.
+        threshold: the mean return that counts as learned; None if there is no agreed one.
+        episodes: over how many successive episodes the mean is taken.
+        agents: which.
+        drawn: whether it has a panel.
+    """
+
+    steps: int
+    seeds: int
+    threshold: float | None = None
+    episodes: int = 20
+    agents: tuple[str, ...] = AGENTS
+    drawn: bool = True
+
+
+#: Returns in FrozenLake are 0 or 1, hence more episodes for a mean.
+TASKS: dict[str, Task] = {
+    "gymnax:CartPole-v1": Task(100_000, 5, 475.0),
+    "gymnax:Acrobot-v1": Task(75_000, 5, -100.0),
+    "gymnax:FrozenLake-misc": Task(60_000, 5, 0.7, 100),
+    "gymnax:MountainCar-v0": Task(60_000, 3, -110.0),
+    "gymnax:Breakout-MinAtar": Task(30_000, 3),
+    "gym:CartPole-v1": Task(100_000, 5, 475.0, agents=("langevin_dqn",), drawn=False),
+    "gym:Acrobot-v1": Task(75_000, 5, -100.0, agents=("langevin_dqn",), drawn=False),
+    "gym:FrozenLake-v1": Task(60_000, 5, 0.7, 100, agents=("ensemble_langevin_dqn",), drawn=False),
+}
+
+
+@dataclass
+class Args:
+    """Run, print tables and draw."""
+
+    store: str = "results_control"
+    """Folder of stored runs."""
+    only: tuple[str, ...] = ()
+    """Only these environments; nothing is drawn then."""
+    agents: tuple[str, ...] = AGENTS
+    """Only these agents."""
+    new: bool = True
+    """Run what the store does not have."""
+    figure: Path = Path("docs/figures/control.png")
+    """Where the curves are drawn."""
+
+
+def learned_at(returns: np.ndarray, lengths: np.ndarray, task: Task) -> int | None:
+    """Steps until the mean of the latest episodes reached the threshold; None if it did not."""
+    if task.threshold is None or len(returns) < task.episodes:
+        return None
+    sums = np.concatenate([[0.0], np.cumsum(returns, dtype=np.float64)])
+    means = (sums[task.episodes :] - sums[: -task.episodes]) / task.episodes
+    reached = np.flatnonzero(means >= task.threshold)
+    return int(np.cumsum(lengths)[reached[0] + task.episodes - 1]) if len(reached) else None
+
+
+def runs_of(env: str, task: Task, agents: tuple[str, ...], args: Args):
+    """The runs of one environment, those of the store and new ones; without new ones, only what is stored."""
+    from langevin_dqn.comparison.running import entries_of, stored, sweep
+    from langevin_dqn.comparison.table import table_of
+    from langevin_dqn.runs.store import Store
+
+    if args.new:
+        return sweep(agents, env, seeds=range(task.seeds), steps=task.steps, store=args.store, workers=1, progress=_say)
+    entries = entries_of(agents, env, seeds=range(task.seeds), steps=task.steps)
+    found = [(e, o) for e, o in zip(entries, stored(entries, Store(args.store)), strict=True) if o is not None]
+    return table_of([e for e, _ in found], [o for _, o in found])
+
+
+def _say(done: int, of: int, result) -> None:
+    print(f"{done} of {of}: {result}".replace("\n", "; "), file=sys.stderr, flush=True)
+
+
+def rows(runs, task: Task) -> list[str]:
+    """A line of the table per agent."""
+    lines = []
+    for (agent,), own in runs.group_by("agent", maintain_order=True):
+        at = [learned_at(np.array(r["returns"]), np.array(r["lengths"]), task) for r in own.iter_rows(named=True)]
+        when = sorted(steps for steps in at if steps is not None)
+        last = sorted(float(np.mean(returns[-task.episodes :])) for returns in own["returns"].to_list())
+        learned = "–" if task.threshold is None else f"{len(when)} of {own.height}"
+        span = f"{when[0]:,} to {when[-1]:,}" if when else "–"
+        ends = f"{np.median(last):.3g} ({last[0]:.3g} to {last[-1]:.3g})"
+        lines.append(f"| {own['env'][0]} | {agent} | {learned} | {span} | {ends} |")
+    return lines
+
+
+def main(args: Args) -> int:
+    unknown = [name for name in (*args.only, *args.agents) if name not in TASKS and name not in AGENTS]
+    if unknown:
+        print(f"unknown: {', '.join(unknown)}; there are {', '.join((*TASKS, *AGENTS))}", file=sys.stderr)
+        return 2
+    machine.prepare()
+    import polars as pl
+
+    from langevin_dqn.plots.comparison import draw_comparison
+
+    print("| environment | agent | learned | at step | return of the last episodes: median (range) |")
+    print("|---|---|---|---|---|")
+    drawn = []
+    for env, task in TASKS.items():
+        agents = tuple(agent for agent in task.agents if agent in args.agents)
+        if agents and env in (args.only or TASKS):
+            runs = runs_of(env, task, agents, args)
+            if runs.height:
+                print("\n".join(rows(runs, task)), flush=True)
+                drawn += [runs] if task.drawn else []
+    if drawn and not args.only:
+        draw_comparison(pl.concat(drawn), args.figure, axis="steps", caption="Recommended settings, none changed.")
+        print(f"wrote {args.figure}", file=sys.stderr)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(tyro.cli(Args)))

@@ -1,0 +1,38 @@
+"""Write ``requirements/*.txt``: every package that the make targets install, with its version and hashes.
+
+    pip install uv
+    python tools/lock.py
+
+Versions are those of ``constraints.txt``, for Linux and macOS, and Python 3.11.5 to 3.13. torch is left out: its builds
+for CPU and CUDA have the same version and different hashes.
+"""
+
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).parents[1]
+#: By file: the extras whose packages it lists.
+LOCKS = {"base": "report", "dev": "dev", "bench": "bench"}
+HEADER = "# Made by tools/lock.py from pyproject.toml and constraints.txt.\n"
+
+
+def compile_lock(name: str) -> str:
+    options = (
+        "--universal --python-version 3.11.5 --generate-hashes --no-emit-index-url --no-header --no-annotate --quiet "
+        f"--extra {LOCKS[name]} --constraints constraints.txt"
+    )
+    command = ["uv", "pip", "compile", "pyproject.toml", "-", *options.split()]
+    done = subprocess.run(command, cwd=ROOT, input="setuptools>=77\n", capture_output=True, text=True)
+    if done.returncode:
+        sys.exit(done.stderr)
+    return HEADER + done.stdout
+
+
+def main() -> None:
+    for name in LOCKS:
+        (ROOT / "requirements" / f"{name}.txt").write_text(compile_lock(name))
+
+
+if __name__ == "__main__":
+    main()
