@@ -1,9 +1,9 @@
-"""The runs that chose the recommended settings for control and toy text: returns by setting, in gymnax's environments.
+"""The runs that chose the recommended settings for families of environments: returns by setting.
 
     python tools/family_tries.py
     python tools/family_tries.py noise_1e-4 target_100 --env gymnax:Acrobot-v1
 
-Their seeds are 101 to 104.
+Their seeds are 101 to 108.
 """
 
 import sys
@@ -33,6 +33,8 @@ TRIES: dict[str, tuple[str, dict[str, Any]]] = {
     "half_rate": ("langevin_dqn", {"learning_rate": 5e-4}),
     "adam_eps_1e-4": ("langevin_dqn", {"adam_eps": 1e-4}),
     "between_episodes": ("langevin_dqn", {"update_timing": "between"}),
+    "moving_prior": ("langevin_dqn", _PRIOR | {"prior_std": 0.5}),
+    "noise_1e-5_one_update": ("langevin_dqn", {"noise_variance": 1e-5, "updates_per_step": 1}),
     "ensemble": ("ensemble_langevin_dqn", {}),
     "ensemble_half_recent": ("ensemble_langevin_dqn", _BEFORE | {"members": 8, "prior_std": 0.005}),
     "ensemble_of_8": ("ensemble_langevin_dqn", {"members": 8, "prior_std": 0.005}),
@@ -44,6 +46,8 @@ STEPS = {
     "gymnax:Acrobot-v1": 50_000,
     "gymnax:MountainCar-v0": 60_000,
     "gymnax:FrozenLake-misc": 50_000,
+    "mountain_car/0": 20_000,
+    "bandit/1": 2_000,
 }
 
 

@@ -108,8 +108,8 @@ _WITHIN_EPISODES: dict[str, Any] = {
 _NO_PRIOR: dict[str, Any] = {"prior_std": 0.0, "prior_lifetime": 0.0, "prior_lifetime_growth": 0.0}
 _SHORT_PRIOR: dict[str, Any] = {"prior_std": 0.02, "prior_lifetime": 300.0, "prior_lifetime_growth": 0.0}
 
-#: By name; the first that fits an environment's id counts. The settings were chosen on CartPole, Acrobot, MountainCar
-#: and FrozenLake, with seeds 101 to 104 (``tools/family_tries.py``).
+#: By name; the first that fits an environment's id counts. The settings were chosen on CartPole, Acrobot, MountainCar,
+#: FrozenLake and bsuite's bandit, with seeds 101 to 108 (``tools/family_tries.py``).
 FAMILIES: dict[str, Family] = {
     # Few states and one reward at the end: a prior helps to find it. Where steps slip at random, values need targets
     # that stay for longer.
@@ -125,13 +125,29 @@ FAMILIES: dict[str, Family] = {
     # Long episodes with a reward at every step. A prior of the size of a whole return would hide the differences
     # between actions, and every member has to learn by itself.
     "control": Family(
-        ids=("gym:", "gymnax:", "xminigrid:", "dm:"),
+        ids=(
+            "gym:",
+            "gymnax:",
+            "xminigrid:",
+            "dm:",
+            "cartpole/",
+            "cartpole:",
+            "cartpole_noise",
+            "cartpole_scale",
+            "mountain_car",
+        ),
         common=_WITHIN_EPISODES | {"target_period": 20},
         agents={
             "langevin_dqn": _NO_PRIOR | {"noise_variance": 1e-5},
             "boot_dqn": {"prior_std": 0.0, "members": 5},
             "ensemble_langevin_dqn": {"prior_std": 0.0, "members": 5, "noise_variance": 1e-5},
         },
+    ),
+    # One step per episode: a value is learned as soon as its action was tried, and a prior that moves only disturbs it.
+    "bandit": Family(
+        ids=("bandit",),
+        common={},
+        agents={"langevin_dqn": {"prior_lifetime": 0.0, "prior_lifetime_growth": 0.0, "noise_variance": 1e-4}},
     ),
 }
 
@@ -147,10 +163,12 @@ def family_of(env: str | None) -> str | None:
     """The family that an environment's id belongs to, or None.
 
     Examples:
-        >>> family_of("gym:CartPole-v1"), family_of("deep_sea:depth=10")
-        ('control', None)
+        >>> family_of("gym:CartPole-v1"), family_of("cartpole"), family_of("deep_sea:depth=10")
+        ('control', 'control', None)
     """
-    return next((name for name, family in FAMILIES.items() if env is not None and env.startswith(family.ids)), None)
+    if env is None:
+        return None
+    return next((name for name, family in FAMILIES.items() if f"{env}/".startswith(family.ids)), None)
 
 
 def preset(agent: str, variant: str = DEFAULT_PRESET, *, env: str | None = None, **changes: Any) -> AgentConfig:
