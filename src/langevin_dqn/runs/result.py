@@ -119,7 +119,7 @@ class Result:
             return float(np.sum(self.measures["regret"], dtype=np.float64)) if self.episodes else None
         if self.max_return is None or not self.episodes:
             return None
-        return float(metrics.regret(self.returns, self.max_return)[-1])
+        return metrics.total_regret(self.returns, self.max_return)
 
     @property
     def recent_return(self) -> float | None:
