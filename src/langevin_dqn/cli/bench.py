@@ -6,7 +6,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from langevin_dqn import files
 from langevin_dqn.errors import UserError, option_in_range
+from langevin_dqn.runs.folders import check_writable
 
 
 @dataclass
@@ -33,6 +35,7 @@ def main(args: Args) -> int:
     if out.exists() and not out.is_dir():
         raise UserError(f"{out} is a file", "pass a folder with --out")
     option_in_range("--repeats", args.repeats)
+    check_writable(out)
     from langevin_dqn import machine
     from langevin_dqn.bench.timing import pin_to_one_core
 
@@ -56,10 +59,10 @@ def main(args: Args) -> int:
     if not args.quick and args.solve_limit > 0:
         report["solving"] = _solve(solving, args.solve_limit)
     out.mkdir(parents=True, exist_ok=True)
-    (out / "bench.json").write_text(json.dumps(report, indent=1) + "\n")
+    files.write_text(out / "bench.json", json.dumps(report, indent=1) + "\n")
     summary.cost_against_depth(contestants, out / "bench.png")
     _print(report)
-    (out / "bench.md").write_text(summary.markdown(report) + "\n")
+    files.write_text(out / "bench.md", summary.markdown(report) + "\n")
     print(f"wrote bench.json, bench.md and bench.png to {out}")
     return 0
 
@@ -77,8 +80,8 @@ def _environments(args: Args, out: Path, core: int | None) -> int:
     repeats = args.repeats or (3 if args.quick else 9)
     rows = environments.measure(repeats=repeats, seconds=0.05 if args.quick else 0.15, say=_say)
     out.mkdir(parents=True, exist_ok=True)
-    (out / "environments.json").write_text(json.dumps({"core": core, "steps": rows}, indent=1) + "\n")
-    (out / "environments.md").write_text(environments.markdown(rows) + "\n")
+    files.write_text(out / "environments.json", json.dumps({"core": core, "steps": rows}, indent=1) + "\n")
+    files.write_text(out / "environments.md", environments.markdown(rows) + "\n")
     table = Table(*environments.HEADER, title="Environment steps per second")
     for row in rows:
         table.add_row(*environments.cells(row))
