@@ -2,6 +2,7 @@
 
 import difflib
 import numbers
+import unicodedata
 from collections.abc import Iterable
 from typing import Any
 
@@ -102,6 +103,20 @@ def nearest_or(word: str, choices: Iterable[str], otherwise: str) -> str:
 def unknown(kind: str, word: str, choices: Iterable[str]) -> UserError:
     """The error for a name that is not among ``choices``."""
     return UserError(f"unknown {kind} {word!r}", nearest(word, choices))
+
+
+def visible(text: str, keep: str = "") -> str:
+    """``text`` with control characters, escape sequences and marks that turn the direction of writing made visible.
+
+    Args:
+        text: what may come from a file or from the user.
+        keep: control characters to leave as they are.
+    """
+    return "".join(c if c in keep or not _is_hidden(c) else c.encode("unicode_escape").decode() for c in text)
+
+
+def _is_hidden(character: str) -> bool:
+    return not character.isprintable() and character != " " and unicodedata.category(character) != "Zs"
 
 
 def brief(value: object) -> str:

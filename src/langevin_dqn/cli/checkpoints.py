@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from langevin_dqn import files
-from langevin_dqn.cli.stops import say
+from langevin_dqn.cli.terminal import say
 from langevin_dqn.errors import UserError, option_in_range
 from langevin_dqn.ids import refuse_import
 from langevin_dqn.runs.folders import file_error

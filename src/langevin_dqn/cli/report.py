@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Annotated
 import tyro
 
 from langevin_dqn import files
+from langevin_dqn.cli import terminal
+from langevin_dqn.cli.terminal import say
 from langevin_dqn.errors import UserError
 from langevin_dqn.runs.folders import check_file, check_writable, file_error
 
@@ -70,7 +72,7 @@ def main(args: Args) -> int:
     store = Store(args.store)
     reports = summarise(store, chosen, args.scale)
     for damaged in store.damaged:
-        _say(f"unreadable file, not used: {damaged}")
+        say(f"unreadable file, not used: {damaged}")
     if not any(report.results for report in reports) and any(report.planned for report in reports):
         which = " or ".join(args.figure) or "any figure"
         scale = f" at scale {args.scale}" if args.scale else ""
@@ -113,7 +115,7 @@ def write(
         except OSError as error:
             raise file_error(error) from None
     for path in filter(None, (figures, markdown, out)):
-        _say(f"wrote {path}")
+        say(f"wrote {path}")
 
 
 def _draw(reports: Sequence["FigureReport"], folder: Path, suffixes: Sequence[str]) -> dict[str, Path]:
@@ -136,7 +138,6 @@ def _write_text(path: Path, text: str) -> None:
 
 def table(reports: Sequence["FigureReport"]) -> None:
     """The verdicts, to stdout."""
-    from rich.console import Console
     from rich.table import Table
 
     from langevin_dqn.report.markdown import runs
@@ -147,8 +148,4 @@ def table(reports: Sequence["FigureReport"]) -> None:
         for claim, finding in report.findings:
             verdict = format_verdict(finding.verdict)
             grid.add_row(report.figure.id, claim.words, verdict, finding.words, runs(report))
-    Console().print(grid)
-
-
-def _say(words: str) -> None:
-    print(words, file=sys.stderr, flush=True)
+    terminal.console().print(grid)
