@@ -9,9 +9,11 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from langevin_dqn.cli.stops import say
+from langevin_dqn import files
+from langevin_dqn.cli.terminal import say
 from langevin_dqn.errors import UserError, option_in_range
 from langevin_dqn.ids import refuse_import
+from langevin_dqn.runs.folders import file_error
 from langevin_dqn.runs.metric_log import check_folder, check_writers
 from langevin_dqn.runs.runners.outputs import Outputs
 from langevin_dqn.stopping import Stopped
@@ -34,7 +36,7 @@ def remembered(args: Any) -> Any:
     """``args`` with what the request in the folder of ``--resume`` says, where an option was not given."""
     path = Path(args.resume) / REQUEST
     try:
-        request = json.loads(path.read_text(encoding="utf-8"))
+        request = json.loads(files.read_text(path))
         defaults = {field.name: field.default for field in dataclasses.fields(args)}
         told = {name: request[name] for name in _REMEMBERED}
         told["set"] = tuple(told["set"])
@@ -45,7 +47,7 @@ def remembered(args: Any) -> Any:
         raise UserError(
             f"cannot read {path}: {error.strerror or error}", "pass the folder that was given to --checkpoint"
         ) from None
-    except (ValueError, TypeError, KeyError):
+    except (ValueError, TypeError, KeyError, RecursionError):
         raise UserError(
             f"{path} is damaged", "repeat the first command with --resume in place of --checkpoint"
         ) from None
@@ -154,9 +156,7 @@ class Kept:
     def _write_request(self, seeds: Sequence[int]) -> None:
         request = {name: getattr(self._args, name) for name in _REMEMBERED}
         path = self.folder / REQUEST
-        unfinished = path.with_name(f".{REQUEST}.tmp")
         try:
-            unfinished.write_text(json.dumps(request | {"seeds": ",".join(map(str, seeds))}), encoding="utf-8")
-            unfinished.replace(path)
+            files.write_text(path, json.dumps(request | {"seeds": ",".join(map(str, seeds))}))
         except OSError as error:
-            raise UserError(f"cannot write {path}: {error.strerror or error}", "use another folder") from None
+            raise file_error(error, path) from None

@@ -1,12 +1,13 @@
 """``langevin-dqn evaluate``: greedy episodes of agents that ``run --save`` wrote."""
 
-import json
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
 import tyro
 
+from langevin_dqn.cli import terminal
+from langevin_dqn.cli.terminal import print_json
 from langevin_dqn.errors import MOST_SEED, UserError, option_in_range
 
 
@@ -44,7 +45,7 @@ def main(args: Args) -> int:
     for file in files:
         rows.append(_evaluated(file, args))
         if args.json:
-            print(json.dumps(rows[-1]), flush=True)
+            print_json(rows[-1])
     if not args.json:
         _tables(rows)
     return 0
@@ -100,12 +101,11 @@ def _evaluated(file: Path, args: Args) -> dict[str, Any]:
 
 def _tables(all_rows: list[dict[str, Any]]) -> None:
     """A table for each agent and environment, a row for each file."""
-    from rich.console import Console
     from rich.table import Table
 
     from langevin_dqn.plots.style import label
 
-    console = Console()
+    console = terminal.console()
     for agent, env in dict.fromkeys((row["agent"], row["env"]) for row in all_rows):
         rows = [row for row in all_rows if (row["agent"], row["env"]) == (agent, env)]
         table = Table(title=f"{label(agent)} on {env}, {rows[0]['episodes']} greedy episodes each")

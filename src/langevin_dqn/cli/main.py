@@ -15,6 +15,7 @@ from langevin_dqn.cli.arguments import parse
 from langevin_dqn.cli.stops import plain_warnings
 from langevin_dqn.errors import UserError, unknown
 from langevin_dqn.extras import EXTRAS, missing, require
+from langevin_dqn.files import RefusedFileError
 from langevin_dqn.ids import imports_code
 from langevin_dqn.runs.folders import file_error
 from langevin_dqn.stopping import Stopped
@@ -127,7 +128,7 @@ def main() -> None:
         sys.stdout = io.TextIOWrapper(io.BytesIO())
         code = 0
     except OSError as error:
-        if error.errno not in _FILE_ERRORS:
+        if error.errno not in _FILE_ERRORS and not isinstance(error, RefusedFileError):
             raise
         code = _refused(file_error(error))
     with contextlib.suppress(BrokenPipeError):

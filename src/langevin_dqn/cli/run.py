@@ -1,6 +1,5 @@
 """``langevin-dqn run``: train an agent over seeds."""
 
-import json
 import os
 import sys
 from dataclasses import dataclass
@@ -9,6 +8,7 @@ from typing import Annotated, Any
 
 import tyro
 
+from langevin_dqn.cli.terminal import print_json, say
 from langevin_dqn.comparison.grammar import parse_seeds
 from langevin_dqn.config import parse_assignment, split_assignment
 from langevin_dqn.errors import UserError, option_in_range
@@ -238,13 +238,13 @@ def main(args: Args) -> int:
                 _write(result, folders, agents)
             while args.json and printed in results:  # in the order of the seeds, each as soon as it can be
                 if isinstance(results[printed], Result):
-                    print(json.dumps(results[printed].to_dict(returns=args.returns)), flush=True)
+                    print_json(results[printed].to_dict(returns=args.returns))
                 printed += 1
     kept.remember()
     late = [results[i] for i in sorted(results) if i >= printed]  # had ended when the command was stopped
     for result in late if args.json else []:
         if isinstance(result, Result):
-            print(json.dumps(result.to_dict(returns=args.returns)), flush=True)
+            print_json(result.to_dict(returns=args.returns))
     ordered = runs.without_failures([results[i] for i in sorted(results)])
     if not ordered and stop.stopped is None:
         return 1
@@ -255,9 +255,9 @@ def main(args: Args) -> int:
     if stop.stopped is not None:
         return kept.explain(stop.stopped, [result.seed for result in ordered])
     if folders:
-        print(f"wrote {len(folders)} logs to {args.bsuite_csv}", file=sys.stderr)
+        say(f"wrote {len(folders)} logs to {args.bsuite_csv}")
     if agents:
-        print(f"wrote the agents of {len(agents)} seeds to {args.save}", file=sys.stderr)
+        say(f"wrote the agents of {len(agents)} seeds to {args.save}")
     if args.plot:
         shown = "each seed up to where it stopped" if args.stop_when_solved else "median, quartiles as a band"
         over = "1 seed" if len(seeds) == 1 else f"{len(seeds)} seeds ({shown})"
@@ -270,9 +270,9 @@ def main(args: Args) -> int:
         else:
             axis = "episodes" if args.steps is None else "steps"
             path = learning_curves({args.agent: ordered}, args.plot, caption, axis)
-        print(f"wrote {path}", file=sys.stderr)
+        say(f"wrote {path}")
     if args.maps:
         from langevin_dqn.plots import uncertainty
 
-        print(f"wrote {uncertainty.draw(ordered[0], args.maps)}", file=sys.stderr)
+        say(f"wrote {uncertainty.draw(ordered[0], args.maps)}")
     return 0 if len(ordered) == len(jobs) else 1

@@ -1,7 +1,6 @@
 """What a command does when Ctrl-C or SIGTERM stops it."""
 
 import contextlib
-import sys
 import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -36,7 +35,3 @@ def _announce(number: int) -> None:
 def plain_warnings() -> None:
     """Show warnings as one line, without a place in the code."""
     warnings.formatwarning = lambda message, *_, **__: f"warning: {message}\n"
-
-
-def say(words: str) -> None:
-    print(words, file=sys.stderr, flush=True)

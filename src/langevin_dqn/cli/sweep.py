@@ -10,11 +10,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TextIO
 
-from rich.console import Console, Group
+from rich.console import Group
 from rich.live import Live
 from rich.progress_bar import ProgressBar
 from rich.table import Table
 
+from langevin_dqn.cli import terminal
 from langevin_dqn.cli.progress import Lines, state_of
 from langevin_dqn.cli.stops import saved_first
 from langevin_dqn.comparison.contenders import shown
@@ -94,7 +95,7 @@ class Board:
         self._started = self._written = time.monotonic()
         self._lock = threading.Lock()
         self._lines = Lines()
-        self._console = Console(file=stream, highlight=False)
+        self._console = terminal.console(file=stream)
         self._live = (
             Live(console=self._console, auto_refresh=False, transient=True) if self._console.is_terminal else None
         )

@@ -1,12 +1,12 @@
 """``langevin-dqn verify``: check a store of runs."""
 
-import sys
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import tyro
 
+from langevin_dqn.cli.terminal import say
 from langevin_dqn.errors import UserError
 
 if TYPE_CHECKING:
@@ -79,10 +79,10 @@ def _misnamed(store: "Store", rows: list[dict[str, Any]]) -> list[str]:
         raise UserError(f"{store.folder} has no runs", "make some with langevin-dqn reproduce")
     strangers = [row["key"] for row in rows if job_of(row) is None]
     complaints += [f"{key}.parquet does not match its key" for key in strangers]
-    _say(f"{len(rows)} files read, {len(rows) - len(strangers)} match their keys")
+    say(f"{len(rows)} files read, {len(rows) - len(strangers)} match their keys")
     unchecked = sum(row.get(checksum.COLUMN) is None for row in rows)
     if unchecked:
-        _say(f"{unchecked} of them have no checksum: they were stored by version 0.1")
+        say(f"{unchecked} of them have no checksum: they were stored by version 0.1")
     return complaints
 
 
@@ -96,22 +96,22 @@ def _different(store: "Store", rows: list[dict[str, Any]], args: Args) -> list[s
     chosen = sample(_allowed(rows, args.trust), args.rerun)
     jobs = [job for row in chosen if (job := job_of(row))]
     lazy = sum(learner_of(row) == "lazy" for row in chosen)
-    _say(f"{len(jobs)} runs to repeat, {lazy} of them with lazy rows")
+    say(f"{len(jobs)} runs to repeat, {lazy} of them with lazy rows")
     complaints = []
     for index, again in run_jobs(jobs, workers=args.workers):
         kept = store.get(jobs[index])
         same = kept is not None and all(
             np.array_equal(getattr(kept, name), getattr(again, name)) for name in ("returns", "lengths")
         )
-        _say(f"{'the same' if same else 'DIFFERENT'}: {jobs[index]}, {again.episodes} episodes, {again.seconds:.1f} s")
+        say(f"{'the same' if same else 'DIFFERENT'}: {jobs[index]}, {again.episodes} episodes, {again.seconds:.1f} s")
         if kept is None:
             complaints.append(f"describe() of the agent has changed since the run was stored: {jobs[index]}")
         elif not same:
             complaints.append(f"different returns when repeated: {jobs[index]}")
     if complaints:
         made = sorted({f"{row['machine']}, Python {row['python']}, JAX {row['jax']}" for row in rows})
-        _say(f"the runs were made on: {'; '.join(made)}")
-        _say("another processor or version of JAX may round differently, and a run then takes a different course")
+        say(f"the runs were made on: {'; '.join(made)}")
+        say("another processor or version of JAX may round differently, and a run then takes a different course")
     return complaints
 
 
@@ -133,11 +133,11 @@ def _allowed(rows: list[dict[str, Any]], trusted: tuple[str, ...]) -> list[dict[
         if configured(job.agent) or job.agent in agent_names() or job.agent.startswith("python:"):
             allowed.append(row)
         else:
-            _say(f"not repeated, because {job.agent!r} is not a known agent: {job}")
+            say(f"not repeated, because {job.agent!r} is not a known agent: {job}")
     if refused:
         names = ", ".join(sorted(refused))
-        _say(f"not repeated, because it would import code: runs of {names}")
-        _say("hint: add --trust ID for each id whose code you trust")
+        say(f"not repeated, because it would import code: runs of {names}")
+        say("hint: add --trust ID for each id whose code you trust")
     return allowed
 
 
@@ -149,9 +149,5 @@ def _contradicted(store: "Store", file: str, named: tuple[str, ...], scale: str 
 
     written = verdicts.read(file)  # first, because a wrong file is found out at once
     different = verdicts.differences(summarise(store, choose(named or ("all",)), scale), written)
-    _say(f"the verdicts of {file} {'do not all follow' if different else 'follow'} from the runs")
+    say(f"the verdicts of {file} {'do not all follow' if different else 'follow'} from the runs")
     return different
-
-
-def _say(words: str) -> None:
-    print(words, file=sys.stderr, flush=True)

@@ -13,7 +13,6 @@ import hashlib
 import itertools
 import json
 import os
-import tempfile
 import time
 from collections.abc import Mapping
 from dataclasses import fields
@@ -23,12 +22,13 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
-from langevin_dqn import __version__, machine
+from langevin_dqn import __version__, files, machine
 from langevin_dqn.config import FIELD_TYPES, RENAMED, AgentConfig
 from langevin_dqn.errors import UserError
 from langevin_dqn.extras import require
 from langevin_dqn.presets import AGENTS, CUSTOM, configuration, configured
-from langevin_dqn.runs import checksum
+from langevin_dqn.runs import checksum, run_files
+from langevin_dqn.runs.folders import check_no_link, check_writable, file_error
 from langevin_dqn.runs.result import Result, UncertaintyMaps
 from langevin_dqn.version import ALGORITHM_VERSION
 
@@ -120,12 +120,9 @@ class Store:
     def prepare(self) -> None:
         """Make the folder, and find out now whether it can be written to."""
         require("polars")
-        try:
-            self.folder.mkdir(parents=True, exist_ok=True)
-            with tempfile.TemporaryFile(dir=self.folder):
-                pass
-        except OSError as error:
-            raise UserError(f"cannot write to {self.folder}: {error.strerror or error}", "use another folder") from None
+        check_writable(self.folder)
+        for name in (f"v{ALGORITHM_VERSION}", "damaged", "checkpoints"):
+            check_no_link(self.folder / name)
 
     def names(self) -> set[str]:
         """The keys of the runs that are there, unread."""
@@ -141,26 +138,16 @@ class Store:
 
     def put(self, run: Run, result: Result) -> Path:
         """Write the result of ``run`` atomically: all of it or, if that fails, nothing."""
+        import polars as pl
+
         path = self.path(run)
-        unfinished = None
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
             self._remove_abandoned(path.parent)
-            descriptor, unfinished = tempfile.mkstemp(prefix=f".{path.stem}.", suffix=".tmp", dir=path.parent)
-            with os.fdopen(descriptor, "wb") as file:
-                _row(path.stem, run, result).write_parquet(file)
-                file.flush()
-                os.fsync(file.fileno())
-            os.chmod(unfinished, 0o644)  # a temporary file is its owner's alone
-            os.replace(unfinished, path)
-        except OSError as error:
-            raise UserError(
-                f"cannot write to {path.parent}: {error.strerror or error}",
-                "free disk space and repeat the command; finished runs are kept",
-            ) from None
-        finally:
-            if unfinished and os.path.exists(unfinished):
-                os.unlink(unfinished)
+            with files.replacing(path) as file:
+                _row(path.stem, run, result).write_parquet(file, statistics=False)  # of one row, they say nothing
+        except (OSError, pl.exceptions.PolarsError) as error:
+            raise file_error(error, path.parent, "make room and repeat the command; finished runs are kept") from None
         return path
 
     def get(self, run: Run) -> Result | None:
@@ -168,8 +155,13 @@ class Store:
 
         Agent, environment, seed and preset are those of ``run``: names in the file are not followed.
         """
-        table = self._read(self.path(run))
-        return None if table is None else _result(table.row(0, named=True), run)
+        path = self.path(run)
+        table = self._read(path)
+        try:
+            return None if table is None else _result(table.row(0, named=True), run)
+        except (UserError, ValueError, TypeError, OverflowError):  # settings or maps that no run can have
+            self._set_aside(path)
+            return None
 
     def load(self, *, all_versions: bool = False) -> "pl.DataFrame":
         """Every run as one table, a row each, sorted by what was run.
@@ -192,20 +184,12 @@ class Store:
 
     def _read(self, path: Path) -> "pl.DataFrame | None":
         """A run's row; a file that cannot be read is set aside."""
-        import polars as pl
-
-        if not path.exists():
+        if not os.path.lexists(path):
             return None
-        try:
-            if _has_parquet_footer(path):
-                with path.open("rb") as file:  # by its path, a name with [, ? or * would be taken for a pattern
-                    table = pl.read_parquet(file, hive_partitioning=False)
-                if table.height == 1 and table["key"].item() == path.stem and checksum.agrees(table):
-                    return table
-        except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError, ValueError):
-            pass
-        self._set_aside(path)
-        return None
+        table = run_files.read(path)
+        if table is None:
+            self._set_aside(path)
+        return table
 
     def _remove_abandoned(self, folder: Path) -> None:
         """Once, remove what writers that were killed left behind; a living one's file is seconds old."""
@@ -220,20 +204,12 @@ class Store:
         home = self.folder / "damaged"
         try:
             home.mkdir(exist_ok=True)
+            check_no_link(home)
             names = (home / f"{path.stem}.{number}.parquet" for number in itertools.count())
             path = path.replace(next(name for name in names if not name.exists()))
-        except OSError:  # a store that may only be read stays as it is
+        except (OSError, UserError):  # a store that may only be read stays as it is
             pass
         self.damaged.append(path)
-
-
-def _has_parquet_footer(path: Path) -> bool:
-    """Parquet's own mark at the end, which a file cut short has not."""
-    with path.open("rb") as file:
-        if os.fstat(file.fileno()).st_size < 12:
-            return False
-        file.seek(-4, os.SEEK_END)
-        return file.read() == b"PAR1"
 
 
 def load_results(folder: str | Path) -> "pl.DataFrame":
