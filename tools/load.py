@@ -112,9 +112,9 @@ def cases(folder: Path, args: Args) -> dict[str, list[str]]:
         "status": command("status", f"--store={folder}"),
         "status --json": command("status", f"--store={folder}", "--json"),
         "load_results": ["-c", load],
-        "report": command("report", str(folder)),
+        "report": command("report", f"--store={folder}", f"--out={folder}/report.html"),
         "compare, all stored": command(*compare(folder, args.runs)),
-        "verify": command("verify", str(folder)),
+        "verify": command("verify", f"--store={folder}"),
     }
 
 

@@ -154,7 +154,7 @@ def _summary(args: Args, store, label: str, jobs: list, chosen: "Protocol") -> d
     from langevin_dqn.analysis import bsuite_log, bsuite_summary
     from langevin_dqn.paper.bsuite_protocol import pass_of
 
-    results = [store.get(job) for job in jobs]
+    results = store.get_all(jobs)
     logs = pl.concat(
         [
             bsuite_log.logs_of([result]).with_columns(agent=pl.lit(label), seed=pass_of(job))

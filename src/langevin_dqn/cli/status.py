@@ -104,7 +104,7 @@ def _print_contents(store: "Store") -> None:
     from langevin_dqn.report.durations import format_duration
 
     console = terminal.console()
-    rows = store.load()
+    rows = store.load(columns=["agent", "preset", "env", "seed", "seconds"])
     for path in store.damaged:
         console.print(f"unreadable file, not used: {path}", soft_wrap=True)
     if rows.is_empty():

@@ -37,8 +37,8 @@ class StoredRuns:
         """Yield ``(index, result)``: first what is stored, then every other job as it ends."""
         found: dict[int, Result] = {}
         if self._store is not None and not self._keep_agents:
-            read = {i: self._store.get(job) for i, job in enumerate(jobs)}
-            found = {i: result for i, result in read.items() if result is not None}
+            read = enumerate(self._store.get_all(jobs))
+            found = {i: result for i, result in read if result is not None}
             for path in self._store.damaged:
                 say(f"unreadable file, not used: {path}")
             say(f"{len(jobs)} runs, {len(found)} of them in {self._store.folder}")

@@ -57,7 +57,7 @@ def main(args: Args) -> int:
     from langevin_dqn.runs.store import Store
 
     store = Store(args.store)
-    rows = store.load().to_dicts()
+    rows = store.load(afresh=True).to_dicts()
     complaints = _misnamed(store, rows)
     if args.rerun:
         complaints += _different(store, rows, args)

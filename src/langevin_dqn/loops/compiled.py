@@ -52,7 +52,7 @@ class Carry(NamedTuple):
     steps: jax.Array
     all_steps: jax.Array
     cut: jax.Array
-    regret: jax.Array
+    regret: jax.Array | np.ndarray
     finite: jax.Array
     recorder: Recorder | None
 
