@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 #: The largest file, and the most values that it may hold: bytes, and numbers. A run of a million episodes with maps of
 #: 10,000 states has 25 million.
 _MOST_BYTES, _MOST_VALUES = 2**30, 2**28
+#: A file that is read as a whole, which is faster: bytes, unpacked.
+_SMALL = 2**24
 
 #: Columns by the kind of what they hold. Those of ``_NEEDED`` are in every file.
 _TEXTS = ("key", "agent", "env", "preset", "diverged", "job", "agent_description", "package", "machine", "python",
@@ -54,8 +56,9 @@ def read(path: Path) -> "pl.DataFrame | None":
             size = declared(file)
             if size.rows != 1 or size.values > _MOST_VALUES or not _fits(size.size):
                 return None
-            # By its path, a name with [, ? or * would be taken for a pattern.
-            table = pl.read_parquet(file, hive_partitioning=False)
+            # By its path, a name with [, ? or * would be taken for a pattern. One row is not worth a second thread.
+            content = file.read() if size.size <= _SMALL else file
+            table = pl.read_parquet(content, hive_partitioning=False, parallel="none", use_statistics=False)
         named = _is_run(table) and table["key"].item() == path.stem
         return table if named and checksum.agrees(table) else None
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError, ValueError):
