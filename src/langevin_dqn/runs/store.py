@@ -9,6 +9,7 @@ its content. A file that cannot be read, or whose content is not what was writte
 """
 
 import contextlib
+import io
 import itertools
 import json
 import os
@@ -82,15 +83,15 @@ class Store:
 
     def put(self, run: Run, result: Result) -> Path:
         """Write the result of ``run`` atomically: all of it or, if that fails, nothing."""
-        import polars as pl
-
         path = self.path(run)
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
             self._remove_abandoned(path.parent)
+            content = io.BytesIO()  # on a full disk, polars raises an error that does not say so
+            _row(path.stem, run, result).write_parquet(content, statistics=False)  # of one row, they say nothing
             with files.replacing(path) as file:
-                _row(path.stem, run, result).write_parquet(file, statistics=False)  # of one row, they say nothing
-        except (OSError, pl.exceptions.PolarsError) as error:
+                file.write(content.getbuffer())
+        except OSError as error:
             raise file_error(error, path.parent, "make room and repeat the command; finished runs are kept") from None
         return path
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, fields, replace
 from typing import TYPE_CHECKING, Any
 
 from langevin_dqn.config import AgentConfig
-from langevin_dqn.errors import EnvironmentFault, UserError
+from langevin_dqn.errors import EnvironmentFault, UserError, brief
 from langevin_dqn.presets import AGENTS, CUSTOM, DEFAULT_PRESET
 from langevin_dqn.runs.runners.outputs import Outputs
 
@@ -171,7 +171,12 @@ def attempt(job: Job, progress: "Callable[[Result], None] | None" = None) -> "Re
     except UserError as error:
         return error
     except Exception as error:
-        return Failure(job, f"{type(error).__name__}: {error}", traceback.format_exc())
+        remedy = "; use fewer workers" if _lacks_memory(error) else ""
+        return Failure(job, f"{brief(error)}{remedy}", traceback.format_exc())
+
+
+def _lacks_memory(error: Exception) -> bool:
+    return isinstance(error, MemoryError) or "RESOURCE_EXHAUSTED" in str(error)  # XLA's word for it
 
 
 def available_cores() -> int:
