@@ -230,10 +230,10 @@ def _result(
 
 
 def _check_memory(needed: int, seeds: int) -> None:
-    """Refuse runs that are larger than the machine's memory; an accelerator's is for its own library to check."""
-    there = machine.memory()
+    """Refuse runs that are larger than the memory there is; an accelerator's is for its own library to check."""
+    there = machine.available_memory()
     if there is not None and needed > there:
         raise UserError(
-            f"{seeds} seeds at once take {needed / 1e9:.1f} GB, this machine has {there / 1e9:.1f}",
+            f"{seeds} seeds at once take {needed / 1e9:.1f} GB, and {there / 1e9:.1f} are available",
             "set a smaller buffer_size, run fewer seeds at a time, or use how='threads'",
         )

@@ -12,7 +12,7 @@ from langevin_dqn import machine, stopping
 from langevin_dqn.agents.registry import resolve_agent
 from langevin_dqn.environments import Environment, HostEnvironment, as_environment, id_of, is_made_here
 from langevin_dqn.errors import MOST_SEED, EnvironmentFault, UserError, true_or_false, whole_number
-from langevin_dqn.loops import compiled, recording
+from langevin_dqn.loops import compiled, memory, recording
 from langevin_dqn.loops.evaluation import TrainedAgent
 from langevin_dqn.loops.watching import Watch
 from langevin_dqn.runs.checkpoint import Checkpoints
@@ -114,6 +114,7 @@ def train(
             )
         if record is not None:
             recording.check(record, environment, found.agent)
+        memory.check(found.agent, environment, episodes, steps)
         if where is not None and not isinstance(checkpoint, Checkpoints):
             where.prepare()
         name = env if isinstance(env, str) else None

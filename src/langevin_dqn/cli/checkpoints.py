@@ -2,6 +2,7 @@
 
 import dataclasses
 import json
+import math
 import os
 import shlex
 import time
@@ -13,7 +14,7 @@ from langevin_dqn import files
 from langevin_dqn.cli.terminal import say
 from langevin_dqn.errors import UserError, option_in_range
 from langevin_dqn.ids import refuse_import
-from langevin_dqn.runs.folders import file_error
+from langevin_dqn.runs.folders import check_no_link, file_error
 from langevin_dqn.runs.metric_log import check_folder, check_writers
 from langevin_dqn.runs.runners.outputs import Outputs
 from langevin_dqn.stopping import Stopped
@@ -72,7 +73,7 @@ class Kept:
         asked = args.resume or args.checkpoint
         name = f"{time.strftime('%Y%m%d_%H%M%S')}_{os.getpid()}"
         self.folder, self._asked = Path(asked) if asked else STOPPED / name, asked is not None
-        if args.checkpoint_every <= 0:
+        if not 0 < args.checkpoint_every < math.inf:
             raise UserError(f"--checkpoint-every {args.checkpoint_every:g} is out of range", "it must be above 0")
         option_in_range("--metrics-every", args.metrics_every)
         self._check_checkpoints()
@@ -92,6 +93,8 @@ class Kept:
         if not args.resume and saved:
             raise UserError(f"{self.folder} already contains a checkpoint", f"resume with --resume {self.folder}")
         Checkpoints(self.folder).prepare()
+        for seed in self._seeds:
+            check_no_link(self._of(seed))
         if not args.resume:
             self._write_request(self._seeds)
 
@@ -105,6 +108,7 @@ class Kept:
             return
         check_writers(self._writers)
         for seed in self._seeds:
+            check_no_link(self._log_of(seed))
             check_folder(self._log_of(seed), self._writers, self._args.overwrite)
 
     @property

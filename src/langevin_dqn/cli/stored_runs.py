@@ -57,6 +57,8 @@ class StoredRuns:
         failures = [outcome for outcome in outcomes if isinstance(outcome, Failure)]
         for failure in failures:
             say(f"failed: {failure}")
+            if failure.hint:
+                say(f"hint: {failure.hint}")
         if failures:
             again = "; repeat the command to try again" if self._store is not None else ""
             say(f"{len(failures)} runs failed{again}")

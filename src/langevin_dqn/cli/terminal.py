@@ -21,6 +21,9 @@ def console(**options: Any) -> Any:
         def render_str(self, text: str, **more: Any) -> Any:
             return super().render_str(visible(text, keep="\n"), **more)
 
+        def on_broken_pipe(self) -> None:  # rich would exit with code 1
+            raise BrokenPipeError
+
     return PlainConsole(highlight=False, markup=False, emoji=False, **options)
 
 

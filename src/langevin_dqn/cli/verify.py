@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import tyro
 
 from langevin_dqn.cli.terminal import say
-from langevin_dqn.errors import UserError
+from langevin_dqn.errors import UserError, visible
 
 if TYPE_CHECKING:
     from langevin_dqn.runs.store import Store
@@ -15,15 +15,17 @@ if TYPE_CHECKING:
 
 @dataclass
 class Args:
-    """Check a store of runs: every file must be intact and match its key.
+    """Check a store of runs, or saved agents: every file must be intact, and runs must match their keys.
 
     With --rerun, repeated runs must give the same returns.
 
     With --verdicts, the verdicts in a file must follow from the stored runs.
     """
 
-    store: str
+    store: str = ""
     """Folder of stored runs."""
+    agents: Annotated[tuple[str, ...], tyro.conf.UseAppendAction] = ()
+    """File written by run --save, or a folder of them, whose content must match its checksum. May be repeated."""
     rerun: int = 0
     """Number of runs to repeat (short ones of different kinds); every return and length must be identical."""
     verdicts: str | None = None
@@ -49,11 +51,26 @@ def main(args: Args) -> int:
         check_scale(args.scale)
     if args.rerun < 0:
         raise UserError(f"--rerun must be at least 0, not {args.rerun}", "use 0 or more")
-    if not Path(args.store).exists():
+    if not (args.store or args.agents):
+        raise UserError("nothing to verify", "pass --store FOLDER, --agents FOLDER or both")
+    if not args.store and (args.rerun or args.verdicts):
+        raise UserError("--rerun and --verdicts need a store", "add --store FOLDER")
+    if args.store and not Path(args.store).exists():
         raise UserError(f"there is no store at {args.store}", "pass the folder that was given to reproduce --store")
     from langevin_dqn import machine
 
     machine.prepare()
+    complaints = _changed_agents(args.agents) if args.agents else []
+    if args.store:
+        complaints += _complaints_of_store(args)
+    for complaint in complaints:
+        print(visible(complaint))
+    outcome = f"{len(complaints)} checks failed" if complaints else "all checks passed"
+    print(f"{visible(args.store or ', '.join(args.agents))}: {outcome}")
+    return 1 if complaints else 0
+
+
+def _complaints_of_store(args: Args) -> list[str]:
     from langevin_dqn.runs.store import Store
 
     store = Store(args.store)
@@ -63,10 +80,26 @@ def main(args: Args) -> int:
         complaints += _different(store, rows, args)
     if args.verdicts:
         complaints += _contradicted(store, args.verdicts, args.figure, args.scale)
-    for complaint in complaints:
-        print(complaint)
-    print(f"{args.store}: {f'{len(complaints)} checks failed' if complaints else 'all checks passed'}")
-    return 1 if complaints else 0
+    return complaints
+
+
+def _changed_agents(names: tuple[str, ...]) -> list[str]:
+    """Saved agents that cannot be read, or whose content is not what was written. Nothing in them is built."""
+    from langevin_dqn.array_files import ArrayFile
+    from langevin_dqn.cli.evaluate import files_of
+
+    complaints, unchecked, files = [], 0, files_of(names)
+    for path in files:
+        try:
+            file = ArrayFile.open(path, links=True)
+            file.load()
+            unchecked += file.checksum is None
+        except (OSError, ValueError) as error:
+            complaints.append(f"unreadable file: {path}: {getattr(error, 'strerror', None) or error}")
+    say(f"{len(files)} saved agents read, {len(files) - len(complaints)} are intact")
+    if unchecked:
+        say(f"{unchecked} of them have no checksum: they were saved by version 0.1")
+    return complaints
 
 
 def _misnamed(store: "Store", rows: list[dict[str, Any]]) -> list[str]:

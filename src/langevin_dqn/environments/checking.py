@@ -16,7 +16,7 @@ import numpy as np
 
 from langevin_dqn import prng
 from langevin_dqn.environments.base import Environment, IndexSpace, Space
-from langevin_dqn.errors import MOST_INT, UserError, brief
+from langevin_dqn.errors import MOST_INT, UserError, brief, shown_number
 
 _HOST_MEMBERS = ("observation_space", "num_actions", "max_return", "reset", "step", "close")
 _JAX_MEMBERS = ("observation_space", "num_actions", "max_return", "max_steps", "reset", "step", "dense", "measure")
@@ -98,12 +98,14 @@ def _check_sizes(environment: Any, name: str) -> None:
         )
     _check_count(f"{name}: num_actions", environment.num_actions)
     for size in (space.n,) if isinstance(space, IndexSpace) else space.shape:
-        _check_count(f"{name}: a size of {space}", size)
+        _check_count(f"{name}: size of {space}", size)
 
 
 def _check_count(what: str, number: Any) -> None:
-    if isinstance(number, bool) or not isinstance(number, numbers.Integral) or not 1 <= int(number) <= MOST_INT:
-        raise UserError(f"{what} is {number}", f"use a Python integer from 1 to {MOST_INT}")
+    if isinstance(number, bool) or not isinstance(number, numbers.Integral) or int(number) < 1:
+        raise UserError(f"{what}={number} is not a positive integer", "use a Python integer")
+    if int(number) > MOST_INT:
+        raise UserError(f"{what}={shown_number(int(number))} is out of range", f"use at most {MOST_INT}")
 
 
 def _check_static(environment: Any, name: str) -> None:

@@ -198,7 +198,7 @@ def _check_headers(file: ArrayFile) -> None:
         if header.compressed or len(header.shape) != 1 or header.shape[0] > size:
             raise ValueError
         needed += size * header.dtype.itemsize
-    if needed > (machine.memory() or math.inf):
+    if needed > (machine.available_memory() or math.inf):
         raise ValueError
 
 
