@@ -97,3 +97,24 @@ def write_text(path: str | Path, text: str) -> None:
     """Replace a file by this text (UTF-8)."""
     with replacing(path, "w", encoding="utf-8") as file:
         file.write(text)
+
+
+#: Seconds after which an unfinished file has no writer any more.
+_ABANDONED = 3600
+
+
+def remove_abandoned(folder: str | Path, pattern: str = ".*.tmp") -> None:
+    """Remove what writers that were killed left behind in a folder; a living one's file is seconds old.
+
+    Ages are by the clock of the file system: on a network another machine's clock, or one that was set, says nothing.
+    """
+    with contextlib.suppress(OSError):  # a folder that may only be read, or a full disk
+        left = list(Path(folder).glob(pattern))
+        if not left:
+            return
+        with tempfile.TemporaryFile(dir=folder) as file:
+            now = os.fstat(file.fileno()).st_mtime
+        for path in left:
+            with contextlib.suppress(OSError):  # someone else was faster
+                if now - path.stat().st_mtime > _ABANDONED:
+                    path.unlink()

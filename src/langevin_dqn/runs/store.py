@@ -8,12 +8,10 @@ its content. A file that cannot be read, or whose content is not what was writte
 ``damaged``, and its run counts as not done.
 """
 
-import contextlib
 import io
 import itertools
 import json
 import os
-import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields
 from datetime import UTC, datetime
@@ -43,9 +41,6 @@ __all__ = [
 _MEASURE, _RECORD = "measure_", "record_"
 _DESCRIPTION = "agent_description"
 _ORDER = ("agent", "preset", "env", "seed", "key")
-
-#: Seconds after which an unfinished file has no writer any more.
-_ABANDONED = 3600
 
 
 class Store:
@@ -177,13 +172,11 @@ class Store:
         return table
 
     def _remove_abandoned(self, folder: Path) -> None:
-        """Once, remove what writers that were killed left behind; a living one's file is seconds old."""
+        """Once, remove what writers that were killed left behind."""
         if not self._swept:
             self._swept = True
-            for left in folder.glob(".*.tmp"):
-                with contextlib.suppress(OSError):  # someone else was faster
-                    if time.time() - left.stat().st_mtime > _ABANDONED:
-                        left.unlink()
+            for place in (folder, self.folder):  # runs, and the progress of sweeps
+                files.remove_abandoned(place)
 
     def _set_aside(self, path: Path) -> None:
         home = self.folder / "damaged"
