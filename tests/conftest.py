@@ -5,6 +5,7 @@ import ctypes
 import functools
 import gc
 import signal
+import sys
 import threading
 from pathlib import Path
 
@@ -36,6 +37,24 @@ def usual_signals():
     stopping.withdraw()
     for number, handler in before.items():
         signal.signal(number, signal.SIG_DFL if handler is None else handler)
+
+
+@pytest.fixture
+def langevin_dqn_command(monkeypatch, capsys):
+    """The entry point in this process: (exit code, stdout, stderr)."""
+    from langevin_dqn import machine
+    from langevin_dqn.cli import main
+
+    monkeypatch.setattr(machine, "prepare", lambda: None)
+
+    def call(*argv):
+        monkeypatch.setattr(sys, "argv", ["langevin-dqn", *map(str, argv)])
+        with pytest.raises(SystemExit) as stop:
+            main.main()
+        out, err = capsys.readouterr()
+        return stop.value.code, out, err
+
+    return call
 
 
 @pytest.fixture

@@ -15,8 +15,8 @@ MOST_LINES = 350
 
 # A folder, or a module, may import from its own line and from the lines above it.
 ORDER = [
-    {"errors", "field_docs", "machine", "version", "stopping", "compile_time", "runs", "runs.metrics"},
-    {"extras", "ids", "prng", "pytrees", "array_files", "runs.folders", "runs.metric_log"},
+    {"errors", "field_docs", "files", "machine", "version", "stopping", "compile_time", "runs", "runs.metrics"},
+    {"extras", "ids", "prng", "pytrees", "array_files", "runs.folders", "runs.metric_log", "runs.parquet_footer"},
     {"config", "keys"},
     {"presets"},
     {"environments"},
@@ -28,6 +28,7 @@ ORDER = [
     {"runs.resuming", "runs.saver"},
     {"runs.training_run"},
     {"training"},
+    {"runs.checksum", "runs.identity", "runs.index", "runs.run_files"},
     {"saved_agent", "runs.store"},
     {"runs.runners", "runs.repeating", "runs.stored_jobs"},
     {"insight"},
@@ -47,6 +48,7 @@ RANK = {name: rank for rank, names in enumerate(ORDER) for name in names}
 LEAVES = {
     "errors": set(),
     "field_docs": set(),
+    "files": set(),
     "machine": set(),
     "runs.metrics": set(),
     "version": set(),
@@ -56,9 +58,10 @@ LEAVES = {
     "pytrees": set(),
     "stopping": set(),
     "compile_time": set(),
-    "array_files": set(),
+    "array_files": {"files", "machine"},
     "runs.folders": {"errors"},
-    "runs.metric_log": {"errors", "extras", "runs.folders"},
+    "runs.metric_log": {"errors", "extras", "files", "runs.folders"},
+    "runs.parquet_footer": set(),
     "config": {"errors", "field_docs"},
     "keys": {"prng"},
 }

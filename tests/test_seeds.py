@@ -159,8 +159,8 @@ def test_more_than_the_memory(monkeypatch):
     environment = make_env(SEA)
     agent = resolve_agent("dqn", environment, preset="paper", changes={"buffer_size": 8000}).agent
     one = side_by_side.needed_bytes(agent, environment, langevin_dqn.run_key(0)[None], 2000, None)
-    monkeypatch.setattr("langevin_dqn.machine.memory", lambda: 2 * one)
-    with pytest.raises(UserError, match=r"4 seeds at once take .* GB, this machine has .*\nhint: set a smaller buffer"):
+    monkeypatch.setattr("langevin_dqn.machine.available_memory", lambda: 2 * one)
+    with pytest.raises(UserError, match=r"4 seeds at once take .* GB, and .* available\nhint: set a smaller buffer"):
         train_seeds("dqn", SEA, range(4), how="vmap", episodes=2000, preset="paper", buffer_size=8000)
 
 

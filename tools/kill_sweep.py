@@ -160,25 +160,30 @@ def pace(sweep: Sweep) -> tuple[float, float]:
 def main(args: Args) -> int:
     machine.prepare()
     with tempfile.TemporaryDirectory() as folder:
-        sweeps = [Sweep(args, Path(folder) / name) for name in ("alone", "again", "killed")]
-        alone, again, killed = sweeps
-        try:
-            alone.start()  # compiles, too
-            alone.driver.wait()
-            count, longest = disturb(killed, args, *pace(again))
-            code = killed.driver.wait()
-        finally:
-            for sweep in sweeps:
-                sweep.end()
-        report = compare(alone, killed, args)
-    report |= {
+        report = checked(args, Path(folder))
+    print(json.dumps(report))
+    good = report["same"] and report["exit_code"] == 0 and report["workers_outlived_seconds"] < 10
+    return 0 if good else 1
+
+
+def checked(args: Args, folder: Path) -> dict:
+    """Kill a sweep in a folder, and compare; what was found."""
+    sweeps = [Sweep(args, folder / name) for name in ("alone", "again", "killed")]
+    alone, again, killed = sweeps
+    try:
+        alone.start()  # compiles, too
+        alone.driver.wait()
+        count, longest = disturb(killed, args, *pace(again))
+        code = killed.driver.wait()
+    finally:
+        for sweep in sweeps:
+            sweep.end()
+    return compare(alone, killed, args) | {
         "exit_code": code,
         "kills": dict(count),
         "driver_starts": killed.starts,
         "workers_outlived_seconds": round(longest, 2),
     }
-    print(json.dumps(report))
-    return 0 if report["same"] and code == 0 and longest < 10 else 1
 
 
 def compare(alone: Sweep, killed: Sweep, args: Args) -> dict:

@@ -1,24 +1,33 @@
 """Trees of arrays as files: NumPy's .npz, an array for each leaf by its name, and a line of JSON about them.
 
 Nothing is pickled, so a file from elsewhere can do no harm, and NumPy alone can read it. Sizes are known before
-anything is read: ``ArrayFile.open`` looks at headers only. Saved agents and checkpoints are such files.
+anything is read: ``ArrayFile.open`` looks at headers only. A file carries a checksum of its content. Saved agents and
+checkpoints are such files.
 """
 
+import hashlib
 import json
+import math
 import os
 import zipfile
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, BinaryIO, NamedTuple
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 
-_ABOUT = "about"
+from langevin_dqn import files, machine
+
+_ABOUT, _CHECKSUM = "about", "checksum"
 #: The longest line of JSON that is read: bytes.
 _MOST_ABOUT = 2**26
+#: Arrays in a file, at most.
+_MOST_ARRAYS = 100_000
+#: Bytes that any file may unpack to, and how many times its own size a larger one may.
+_ALWAYS, _MOST_RATIO = 2**28, 50
 _BLOCK = 2**20
 
 
@@ -29,6 +38,11 @@ class Header(NamedTuple):
     dtype: np.dtype
     compressed: bool
 
+    @property
+    def size(self) -> int:
+        """Bytes of the array in memory."""
+        return math.prod(self.shape) * self.dtype.itemsize
+
 
 @dataclass(frozen=True)
 class ArrayFile:
@@ -38,40 +52,65 @@ class ArrayFile:
         path: the file.
         about: its line of JSON.
         headers: its arrays by name.
+        checksum: of its content; None for files of version 0.1, which have none.
+        links: its path may be a symbolic link.
     """
 
     path: Path
     about: dict[str, Any]
     headers: dict[str, Header]
+    checksum: str | None = None
+    links: bool = False
 
     @classmethod
-    def open(cls, path: Path) -> "ArrayFile":
-        """Read the headers; raises ``OSError`` if the file cannot be read, ``ValueError`` if it is none of ours."""
+    def open(cls, path: Path, *, links: bool = False) -> "ArrayFile":
+        """Read the headers; raises ``OSError`` if the file cannot be read, ``ValueError`` if it is none of ours.
+
+        A file whose arrays would not fit into memory, or that unpacks to many times its size, is not read either.
+        """
         try:
-            with zipfile.ZipFile(path) as archive:
-                headers = {entry.filename.removesuffix(".npy"): _header(archive, entry) for entry in archive.infolist()}
-            about = headers.pop(_ABOUT)
-            if about.shape != () or about.dtype.kind != "U" or about.dtype.itemsize > _MOST_ABOUT:
-                raise ValueError
-            with np.load(path, allow_pickle=False) as file:
-                content = json.loads(str(file[_ABOUT]))
-            if not isinstance(content, dict):
+            with _opened(path, links) as file:
+                with zipfile.ZipFile(file) as archive:
+                    entries = archive.infolist()
+                    if len(entries) > _MOST_ARRAYS or len({entry.filename for entry in entries}) < len(entries):
+                        raise ValueError
+                    headers = {entry.filename.removesuffix(".npy"): _header(archive, entry) for entry in entries}
+                _check_sizes(os.fstat(file.fileno()).st_size, headers)
+                about = headers.pop(_ABOUT)
+                if about.shape != () or about.dtype.kind != "U" or about.size > _MOST_ABOUT:
+                    raise ValueError
+                content = json.loads(str(_arrays(file, [_ABOUT])[_ABOUT]))
+            checksum = content.pop(_CHECKSUM, None)
+            if not (checksum is None or isinstance(checksum, str)):
                 raise ValueError
         except OSError:
             raise
         except Exception:  # a damaged file may raise anything: zlib's, zipfile's and JSON's errors among them
             raise ValueError(f"{path} is not a file of arrays") from None
-        return cls(path, content, headers)
+        return cls(path, content, headers, checksum, links)
 
-    def load(self, names: Iterable[str] | None = None) -> dict[str, np.ndarray]:
-        """The arrays of these names, or all; raises as ``open`` does."""
+    def load(self) -> dict[str, np.ndarray]:
+        """All arrays; raises as ``open`` does, and ``ValueError`` if they are not those that were written."""
         try:
-            with np.load(self.path, allow_pickle=False) as file:
-                return {name: file[name] for name in (self.headers if names is None else names)}
+            with _opened(self.path, self.links) as file:
+                arrays = _arrays(file, self.headers)
+            if self.checksum not in (None, _checksum(self.about, arrays)):
+                raise ValueError
         except OSError:
             raise
         except Exception:
             raise ValueError(f"{self.path} is damaged") from None
+        return arrays
+
+
+def _opened(path: Path, links: bool) -> BinaryIO:
+    return files.open_regular(path, most=machine.available_memory() or 2**63, links=links)
+
+
+def _arrays(file: BinaryIO, names: Iterable[str]) -> dict[str, np.ndarray]:
+    file.seek(0)
+    with np.load(file, allow_pickle=False) as archive:
+        return {name: archive[name] for name in names}
 
 
 def _header(archive: zipfile.ZipFile, entry: zipfile.ZipInfo) -> Header:
@@ -80,23 +119,36 @@ def _header(archive: zipfile.ZipFile, entry: zipfile.ZipInfo) -> Header:
         read = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0}[version]
         shape, _, dtype = read(file)
         size = entry.file_size - file.tell()
-    if dtype.hasobject or size != dtype.itemsize * int(np.prod(shape, dtype=object)):
+    header = Header(shape, dtype, entry.compress_type != zipfile.ZIP_STORED)
+    if dtype.hasobject or size != header.size:
         raise ValueError
-    return Header(shape, dtype, entry.compress_type != zipfile.ZIP_STORED)
+    return header
+
+
+def _check_sizes(packed: int, headers: Mapping[str, Header]) -> None:
+    """Refuse a file that unpacks to more than the memory there is, or to much more than its own size."""
+    unpacked = sum(header.size for header in headers.values())
+    if unpacked > (machine.available_memory() or math.inf) or unpacked > max(_ALWAYS, _MOST_RATIO * packed):
+        raise ValueError
 
 
 def write(path: Path, about: Mapping[str, Any], arrays: Mapping[str, np.ndarray], *, compressed: bool = False) -> None:
     """Write a file under another name and rename it, so that what was there stays until all is written."""
-    unfinished = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    said = json.loads(json.dumps(about))  # as it will be read
+    content = {_ABOUT: np.array(json.dumps({**said, _CHECKSUM: _checksum(said, arrays)})), **arrays}
     save = np.savez_compressed if compressed else np.savez
-    try:
-        with unfinished.open("wb") as file:
-            save(file, **{**arrays, _ABOUT: np.array(json.dumps(about))})  # type: ignore[arg-type]
-            file.flush()
-            os.fsync(file.fileno())
-        unfinished.replace(path)
-    finally:
-        unfinished.unlink(missing_ok=True)
+    with files.replacing(path) as file:
+        save(file, **content)  # type: ignore[arg-type]
+
+
+def _checksum(about: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> str:
+    """Of the line of JSON, and of names, types, shapes and values of all arrays."""
+    found = hashlib.sha256(json.dumps(about, sort_keys=True).encode())
+    for name in sorted(arrays):
+        array = np.asarray(arrays[name])
+        found.update(f"\0{name}\0{array.dtype.str}\0{array.shape}\0".encode())
+        found.update(np.ascontiguousarray(array).reshape(-1).view(np.uint8).data)
+    return found.hexdigest()[:32]
 
 
 # -- trees ----------------------------------------------------------------------------

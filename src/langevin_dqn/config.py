@@ -14,7 +14,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, get_type_hints
 
-from langevin_dqn.errors import MOST_INT, UserError, unknown
+from langevin_dqn.errors import MOST_FLOAT, MOST_INT, UserError, unknown
 from langevin_dqn.field_docs import DocWithFields
 
 
@@ -56,10 +56,11 @@ class Setting:
             raise UserError(f"{name}={value!r} has the wrong type", f"{name} must be {_NOUNS[kind]}")
         if kind not in (int, float):
             return
-        high = min(self.high, MOST_INT) if kind is int else self.high
+        high = min(self.high, MOST_INT if kind is int else MOST_FLOAT)
         in_range = (kind is int or math.isfinite(value)) and self.low <= value <= high
         if not in_range or (self.below is not None and not value < self.below):
-            limit = f"at most {MOST_INT}" if kind is int and value > MOST_INT else self.range
+            most = MOST_INT if kind is int else MOST_FLOAT
+            limit = f"at most {most}" if value > most == high else self.range
             raise UserError(f"{name}={_shown(value)} is out of range", f"{name} must be {limit}")
 
     @property

@@ -2,7 +2,9 @@
 
 import difflib
 import numbers
+import unicodedata
 from collections.abc import Iterable
+from typing import Any
 
 
 class UserError(ValueError):
@@ -22,8 +24,34 @@ class UserError(ValueError):
         return type(self), (self.message, self.hint)
 
 
+class EnvironmentFault(UserError):  # noqa: N818
+    """An environment raised, or returned what no agent can learn from.
+
+    Args:
+        message: which environment, what it did, and at which step.
+        hint: what to do about it.
+        result: what the run had done until then, if it had begun.
+    """
+
+    def __init__(self, message: str, hint: str, result: Any = None):
+        super().__init__(message, hint)
+        self.result = result
+
+    def __reduce__(self):
+        return type(self), (self.message, self.hint, self.result)
+
+    def at(self, place: str) -> "EnvironmentFault":
+        """The same, with the place in the run at which it happened."""
+        placed = EnvironmentFault(f"{self.message} ({place})", self.hint)
+        placed.__cause__ = self.__cause__
+        return placed
+
+
 #: The largest whole number that a compiled program can hold.
 MOST_INT = 2**31 - 1
+
+#: The largest number that a setting may be: programs compute with 32 bits, in which squares must be finite, too.
+MOST_FLOAT = 1e18
 
 #: The largest random seed.
 MOST_SEED = 2**32 - 1
@@ -38,6 +66,13 @@ def whole_number(name: str, value: object, least: int, most: int = MOST_INT) -> 
         hint = f"{name} must be {_limits(number, least, most)}"
         raise UserError(f"{name}={shown_number(number)} is out of range", hint)
     return number
+
+
+def true_or_false(name: str, value: object) -> bool:
+    """``value`` as a bool; refused unless it is one: the text ``"false"`` would count as true."""
+    if not (isinstance(value, bool) or type(value).__name__ == "bool"):  # NumPy's, too
+        raise UserError(f"{name}={value!r} is not True or False", f"write {name}=True or {name}=False")
+    return bool(value)
 
 
 def option_in_range(option: str, value: int | None, least: int = 1, most: int = MOST_INT) -> None:
@@ -71,6 +106,20 @@ def nearest_or(word: str, choices: Iterable[str], otherwise: str) -> str:
 def unknown(kind: str, word: str, choices: Iterable[str]) -> UserError:
     """The error for a name that is not among ``choices``."""
     return UserError(f"unknown {kind} {word!r}", nearest(word, choices))
+
+
+def visible(text: str, keep: str = "") -> str:
+    """``text`` with control characters, escape sequences and marks that turn the direction of writing made visible.
+
+    Args:
+        text: what may come from a file or from the user.
+        keep: control characters to leave as they are.
+    """
+    return "".join(c if c in keep or not _is_hidden(c) else c.encode("unicode_escape").decode() for c in text)
+
+
+def _is_hidden(character: str) -> bool:
+    return not character.isprintable() and character != " " and unicodedata.category(character) != "Zs"
 
 
 def brief(value: object) -> str:

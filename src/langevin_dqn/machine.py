@@ -104,3 +104,36 @@ def memory() -> int | None:
         return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     except (ValueError, OSError, AttributeError):
         return None
+
+
+def available_memory() -> int | None:
+    """Bytes of memory that a program can still get: of this machine, or of its container; None if neither says so."""
+    found = [size for size in (_free_on_machine(), _free_in_container()) if size is not None]
+    return min(found, default=memory())
+
+
+def _free_on_machine() -> int | None:
+    """What Linux estimates can be had without swapping."""
+    for line in _lines("/proc/meminfo"):
+        if line.startswith("MemAvailable:"):
+            return 1024 * int(line.split()[1])
+    return None
+
+
+def _free_in_container(folder: str = "/sys/fs/cgroup") -> int | None:
+    """The limit of a control group minus what it uses; file caches, which the system can drop, do not count."""
+    try:
+        limit = int("".join(_lines(f"{folder}/memory.max")))
+        used = int("".join(_lines(f"{folder}/memory.current")))
+    except ValueError:  # no such files, or no limit: max
+        return None
+    cached = [int(line.split()[1]) for line in _lines(f"{folder}/memory.stat") if line.startswith("inactive_file ")]
+    return max(limit - used + sum(cached), 0)
+
+
+def _lines(path: str) -> list[str]:
+    """A file of the operating system's."""
+    try:
+        return Path(path).read_text().splitlines()
+    except OSError:
+        return []

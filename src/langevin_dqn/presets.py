@@ -184,6 +184,11 @@ def preset(agent: str, variant: str = DEFAULT_PRESET, *, env: str | None = None,
         >>> preset("ensemble_langevin_dqn", "paper", members=7).prior_scale
         3.0
     """
+    return AgentConfig().replace(**preset_fields(agent, variant, env)).replace(**changes)
+
+
+def preset_fields(agent: str, variant: str, env: str | None) -> dict[str, Any]:
+    """The fields of a preset that differ from the defaults."""
     if agent not in TABLES:
         raise unknown("agent", agent, AGENTS)
     if variant not in PRESETS:
@@ -196,7 +201,7 @@ def preset(agent: str, variant: str = DEFAULT_PRESET, *, env: str | None = None,
     family = family_of(env) if variant == "recommended" else None
     if family is not None:
         fields = fields | FAMILIES[family].common | FAMILIES[family].agents.get(agent, {})
-    return AgentConfig().replace(**fields).replace(**changes)
+    return fields
 
 
 def configured(agent: str) -> bool:

@@ -24,6 +24,7 @@ from langevin_dqn.environments.base import ArraySpace, FeatureSpace, IndexSpace,
 from langevin_dqn.errors import UserError
 from langevin_dqn.loops.evaluation import TrainedAgent
 from langevin_dqn.networks.base import example_observation
+from langevin_dqn.runs.folders import file_error
 from langevin_dqn.runs.result import Result
 from langevin_dqn.version import ALGORITHM_VERSION
 
@@ -54,6 +55,7 @@ class SavedAgent:
         config: its configuration, or the output of ``describe()`` for a custom agent.
         space: what it observes.
         num_actions: how many actions it chooses from.
+        has_checksum: its content was compared with its checksum, which files of version 0.1 do not have.
     """
 
     trained: TrainedAgent
@@ -65,6 +67,7 @@ class SavedAgent:
     config: AgentConfig | dict[str, Any]
     space: Space
     num_actions: int
+    has_checksum: bool = True
 
     def check_fits(self, environment: Environment | HostEnvironment, name: str) -> None:
         """Refuse an environment with other observations or actions than the one it was trained on."""
@@ -107,7 +110,7 @@ def save_agent(result: Result, path: str | Path) -> Path:
     try:
         array_files.write(path, about, array_files.named_arrays(trained.state), compressed=True)
     except OSError as error:
-        raise UserError(f"cannot write {path}: {error.strerror or error}", "use another file") from None
+        raise file_error(error, path) from None
     return path
 
 
@@ -162,6 +165,7 @@ def load_agent(
         config=config,
         space=space,
         num_actions=num_actions,
+        has_checksum=file.checksum is not None,
         **{name: about[name] for name in _RUN},
     )
 
@@ -199,7 +203,7 @@ def _observed(about: dict[str, Any], path: Path, env: Any) -> tuple[Space, int, 
 
 def _read(path: Path) -> tuple[dict[str, Any], ArrayFile]:
     try:
-        file = ArrayFile.open(path)
+        file = ArrayFile.open(path, links=True)
         known = {name: file.about[name] for name in (*_RUN, "config")}
         later = {name: file.about.get(name) for name in ("description", "space", "num_actions")}
         return known | later, file
@@ -235,7 +239,7 @@ def _filled(shapes: Any, file: ArrayFile, exact: bool) -> Any:
     try:
         arrays = file.load()
     except (OSError, ValueError):
-        raise _not_a_saved_agent(file.path) from None
+        raise UserError(f"{file.path} is damaged", "restore it from a copy, or train again") from None
     return array_files.filled(shapes, {names[name]: array for name, array in arrays.items()})
 
 

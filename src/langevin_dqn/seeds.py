@@ -13,7 +13,7 @@ from langevin_dqn import keys, machine
 from langevin_dqn.agents.registry import ResolvedAgent, resolve_agent
 from langevin_dqn.comparison.grammar import seeds_of
 from langevin_dqn.environments import Environment, HostEnvironment, as_environment, id_of, is_made_here
-from langevin_dqn.errors import UserError, brief, unknown, whole_number
+from langevin_dqn.errors import EnvironmentFault, UserError, brief, true_or_false, unknown, whole_number
 from langevin_dqn.loops import side_by_side
 from langevin_dqn.loops.evaluation import TrainedAgent
 from langevin_dqn.loops.snapshot import Snapshot
@@ -82,6 +82,8 @@ def train_seeds(
             whole_number(unit, count, least=1)
     if workers is not None:
         whole_number("workers", workers, least=1)
+    true_or_false("stop_when_solved", stop_when_solved)
+    true_or_false("keep_agent", keep_agent)
     if how is not None and how not in WAYS:
         raise unknown("value of how", how, WAYS)
     numbers = seeds_of(seeds)
@@ -109,6 +111,8 @@ def train_seeds(
 
     found: dict[int, Result] = {}
     for place, outcome in runner(runs, workers=workers, progress=None if progress is None else report):
+        if isinstance(outcome, Failure) and outcome.result is not None:
+            raise EnvironmentFault(outcome.reason, outcome.hint, outcome.result)
         if isinstance(outcome, Failure):
             raise RuntimeError(f"seed {numbers[place]}: {outcome.reason}\n{outcome.details}".strip())
         found[place] = outcome
@@ -226,10 +230,10 @@ def _result(
 
 
 def _check_memory(needed: int, seeds: int) -> None:
-    """Refuse runs that are larger than the machine's memory; an accelerator's is for its own library to check."""
-    there = machine.memory()
+    """Refuse runs that are larger than the memory there is; an accelerator's is for its own library to check."""
+    there = machine.available_memory()
     if there is not None and needed > there:
         raise UserError(
-            f"{seeds} seeds at once take {needed / 1e9:.1f} GB, this machine has {there / 1e9:.1f}",
+            f"{seeds} seeds at once take {needed / 1e9:.1f} GB, and {there / 1e9:.1f} are available",
             "set a smaller buffer_size, run fewer seeds at a time, or use how='threads'",
         )

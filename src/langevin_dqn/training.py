@@ -11,8 +11,8 @@ import jax
 from langevin_dqn import machine, stopping
 from langevin_dqn.agents.registry import resolve_agent
 from langevin_dqn.environments import Environment, HostEnvironment, as_environment, id_of, is_made_here
-from langevin_dqn.errors import MOST_SEED, UserError, whole_number
-from langevin_dqn.loops import compiled, recording
+from langevin_dqn.errors import MOST_SEED, EnvironmentFault, UserError, true_or_false, whole_number
+from langevin_dqn.loops import compiled, memory, recording
 from langevin_dqn.loops.evaluation import TrainedAgent
 from langevin_dqn.loops.watching import Watch
 from langevin_dqn.runs.checkpoint import Checkpoints
@@ -80,6 +80,11 @@ def train(
             is one more at the end of the run.
         **changes: fields of ``AgentConfig`` to change, or arguments of the factory.
 
+    Raises:
+        UserError: for what cannot be run, before anything is.
+        EnvironmentFault: where the environment raises, or returns what is not finite or of another shape than it says.
+            The run is saved first if ``checkpoint`` asks for it, and what it had done is in ``result`` of the error.
+
     Examples:
         >>> import langevin_dqn
         >>> result = langevin_dqn.train("dqn", "probe_action", seed=0, episodes=50)
@@ -91,6 +96,8 @@ def train(
         if count is not None:
             whole_number(unit, count, least=1)
     seed = whole_number("seed", seed, least=0, most=MOST_SEED)
+    true_or_false("stop_when_solved", stop_when_solved)
+    true_or_false("keep_agent", keep_agent)
     if episodes is None and steps is None:
         episodes = DEFAULT_EPISODES
     where, before = find_checkpoints(checkpoint, resume, checkpoint_every)
@@ -107,6 +114,7 @@ def train(
             )
         if record is not None:
             recording.check(record, environment, found.agent)
+        memory.check(found.agent, environment, episodes, steps)
         if where is not None and not isinstance(checkpoint, Checkpoints):
             where.prepare()
         name = env if isinstance(env, str) else None
@@ -120,6 +128,8 @@ def train(
                 metrics_every=None if on_metrics is None else metrics_every,
             ):
                 result = run.result(now)
+                if now.fault is not None:
+                    break
                 watch.take(now, result)
                 if progress is not None:
                     progress(result)
@@ -131,8 +141,12 @@ def train(
                     break
                 saver.after(now, run.about)
             watch.end(now, result)
-            saver.end(now, run.about(ended=True, stopped_itself=bool(stopped_itself)))
-        return replace(result, trained=run.trained(now)) if keep_agent else result
+            ended = now.fault is None
+            saver.end(now, run.about(ended=ended, stopped_itself=bool(stopped_itself)))
+        result = replace(result, trained=run.trained(now)) if keep_agent else result
+        if now.fault is not None:
+            raise EnvironmentFault(now.fault.message, now.fault.hint, result) from now.fault.__cause__
+        return result
     finally:
         if is_made_here(env) and isinstance(environment, HostEnvironment):
             environment.close()

@@ -1,5 +1,8 @@
 """Regret, learning time and first success: values worked out by hand, and properties."""
 
+import math
+from fractions import Fraction
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -140,3 +143,31 @@ def test_success_share_is_a_share(returns, best):
     share = metrics.success_share(returns, best)
     assert 0 <= share <= 1
     assert (share > 0) == (metrics.first_success(returns[-100:], best) is not None)
+
+
+@pytest.mark.parametrize("kind", ["equal", "deep sea", "large"])
+def test_a_million_episodes_are_summed_to_a_millionth(kind):
+    """Against ``math.fsum``, which rounds once: sums one by one are off by 7e-6, and in float32 by thousands."""
+    count, random = 10**6, np.random.default_rng(0)
+    returns = {
+        "equal": np.full(count, 0.89, np.float32),
+        "deep sea": np.where(random.random(count) < 0.19, WIN, -0.001 * random.integers(0, 10, count)),
+        "large": random.normal(size=count),
+    }[kind].astype(np.float32)
+    each = (BEST - returns.astype(np.float64)).tolist()
+    exact = [math.fsum(each[:end]) for end in (1024, 1025, count // 2, count)]
+    regret = metrics.regret(returns, BEST)
+    np.testing.assert_allclose([regret[end - 1] for end in (1024, 1025, count // 2, count)], exact, rtol=0, atol=1e-6)
+    assert abs(metrics.total_regret(returns, BEST) - exact[-1]) < 1e-9 * max(1, abs(exact[-1]))
+
+
+def test_learning_time_after_a_million_episodes():
+    """Exactly where fractions say, with the last wins just enough."""
+    wins = np.zeros(10**6, bool)
+    wins[-191_920:] = True
+    returns = np.where(wins, WIN, LOSS).astype(np.float32)
+    best, share = Fraction(BEST), Fraction(0.8)
+    lost, won = best - Fraction(float(np.float32(LOSS))), best - Fraction(float(np.float32(WIN)))
+    losses = len(wins) - int(wins.sum())
+    expected = next(k for k in range(1, int(wins.sum())) if losses * lost + k * won < share * (losses + k)) + losses
+    assert metrics.learning_time(returns, BEST) == expected

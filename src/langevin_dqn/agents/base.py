@@ -153,6 +153,16 @@ class BaseAgent:
         leaves = [x for x in jax.tree.leaves(self.without_memory(state)) if jnp.issubdtype(x.dtype, jnp.inexact)]
         return ~jnp.array([jnp.isnan(x).any() for x in leaves], bool).any()
 
+    def accumulators(self, state: Any) -> Any:
+        """What else must stay finite, as a tree of arrays: the moments of an optimizer. Read between chunks."""
+        del state
+        return ()
+
+    def nonfinite_step(self, state: Any, steps: int) -> tuple[int, str] | None:
+        """The first of ``steps`` steps in the memory that is not finite, and its ``reward`` or ``observation``."""
+        del state, steps
+        return None
+
     def explain_divergence(self, state: Any) -> str:
         """Why ``is_finite`` became false, in a line."""
         del state
@@ -221,6 +231,12 @@ class CompletedAgent(BaseAgent):
 
     def is_finite(self, state: Any) -> jax.Array:
         return self._optional("is_finite", state)
+
+    def accumulators(self, state: Any) -> Any:
+        return self._optional("accumulators", state)
+
+    def nonfinite_step(self, state: Any, steps: int) -> tuple[int, str] | None:
+        return self._optional("nonfinite_step", state, steps)
 
     def explain_divergence(self, state: Any) -> str:
         return self._optional("explain_divergence", state)

@@ -1,15 +1,13 @@
 """Replay buffers on the device, one for the whole ensemble or one per member (alg3)."""
 
-import math
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
 
-from langevin_dqn import machine, prng
+from langevin_dqn import prng
 from langevin_dqn.environments.base import Space
-from langevin_dqn.errors import UserError
 from langevin_dqn.networks.base import example_observation
 
 
@@ -82,9 +80,6 @@ class Layout:
         """
         obs = example_observation(space)
         sharing = self.members // self.buffers
-        leaves = jax.tree.leaves((obs, obs, extras))
-        each = 12 + sum(math.prod(x.shape) * x.dtype.itemsize for x in leaves)
-        _check_memory(self.buffers * capacity * each, capacity)
 
         def empty(shape: tuple[int, ...], dtype: Any = jnp.float32) -> jax.Array:
             return jnp.zeros((self.buffers, capacity, *shape), dtype)
@@ -168,14 +163,3 @@ class Layout:
         found = jax.tree.map(lambda x: x[0, place], replay.data)
         common = jax.tree.map(lambda x: jnp.broadcast_to(x, (self.members, *x.shape)), found._replace(extras=None))
         return common._replace(extras=jax.tree.map(lambda x: jnp.swapaxes(x, 0, 1), found.extras))
-
-
-def _check_memory(needed: int, capacity: int) -> None:
-    """Refuse buffers that are larger than the machine's memory."""
-    there = machine.memory()
-    if there is not None and needed > there:
-        raise UserError(
-            f"a replay buffer of {capacity:,} transitions takes {needed / 1e9:.1f} GB, this machine has "
-            f"{there / 1e9:.1f}",
-            f"set buffer_size={max(capacity * there // (2 * needed), 1)}, or less",
-        )

@@ -242,8 +242,7 @@ class ValueAgent(BaseAgent):
     def member_values(self, state: ValueState, member, obs: jax.Array, key: jax.Array | None = None) -> jax.Array:
         """Q of one member at one observation, prior included, in units of reward: (actions,).
 
-        ``key`` matters for lazy rows only: their noise since they were last read is drawn with it,
-        and left out without it.
+        ``key`` matters for lazy rows only: with it, their noise since they were last read is drawn.
         """
         n, index = self.numbers, None if state.index is None else jax.tree.map(lambda x: x[member], state.index)
         q = self.learner.read(state.learner, member, obs, key, index)
@@ -295,8 +294,7 @@ class ValueAgent(BaseAgent):
     def _extras(self, noise_key: jax.Array, state: ValueState, obs, action, next_obs) -> dict[str, jax.Array]:
         """What is stored with a transition, by name; the leading axis of every leaf is the member.
 
-        A frozen prior's values are computed once, when a transition is stored. The mask is
-        drawn by the caller; here it only has its shape.
+        A frozen prior's values are computed once, here. The mask is drawn by the caller; here it only has its shape.
         """
         n, members, extras = self.numbers, self.config.members, {}
         if state.prior is not None:
@@ -327,6 +325,12 @@ class ValueAgent(BaseAgent):
         # 0·x is 0, or NaN where x is not finite. Sums take half as long to compile as isfinite(x).all(), and to run.
         zeros = [(0 * leaf).sum() for leaf in jax.tree.leaves(state.learner.params)]
         return jnp.isfinite(sum(zeros)) & (state.learner.counter.nonfinite_update == 0)
+
+    def accumulators(self, state: ValueState) -> Any:
+        return state.learner.optimizer
+
+    def nonfinite_step(self, state: ValueState, steps: int) -> tuple[int, str] | None:
+        return value_metrics.nonfinite_step(self.problem.layout, self.config.buffer_discipline, state.replay, steps)
 
     def explain_divergence(self, state: ValueState) -> str:
         return value_metrics.explain_divergence(self.settings, state)

@@ -4,7 +4,9 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 
+from langevin_dqn.agents.replay import Layout, Replay
 from langevin_dqn.agents.update import Problem
 
 #: Observations of a minibatch at which the values of all members are read.
@@ -35,10 +37,34 @@ def metrics(agent: Any, problem: Problem, key: jax.Array, state: Any) -> dict[st
     }
 
 
+def nonfinite_step(layout: Layout, discipline: str, replay: Replay | None, steps: int) -> tuple[int, str] | None:
+    """The first step in a replay that is not finite, and whether its reward or its observation is not.
+
+    Where members have buffers of their own, or a full buffer gives up random transitions, places are no steps.
+    """
+    if replay is None or layout.separate or discipline == "random":
+        return None
+    size, cursor = int(replay.size[0]), int(replay.cursor[0])
+    for what, values in (("reward", replay.data.reward), ("observation", replay.data.next_obs)):
+        if jnp.issubdtype(values.dtype, jnp.floating):
+            broken = ~np.isfinite(np.asarray(values[0])).reshape(replay.capacity, -1).all(1)
+            ages = (cursor - 1 - np.flatnonzero(broken)) % replay.capacity
+            ages = ages[ages < size]
+            if ages.size:
+                return steps - int(ages.max()), what
+    return None
+
+
 def explain_divergence(settings: Any, state: Any) -> str:
     """Where the parameters stopped being finite, and the likeliest reason."""
     counter = state.learner.counter
     update = int(counter.nonfinite_update) or int(counter.updates)
+    leaves = [leaf for leaf in jax.tree.leaves(state.learner.optimizer) if jnp.issubdtype(leaf.dtype, jnp.floating)]
+    if int(counter.nonfinite_update) == 0 and any(bool(jnp.isinf(leaf).any()) for leaf in leaves):
+        return (
+            f"the moments of the optimizer overflowed by episode {int(state.episode)}, update {update}: "
+            "gradients are too large; try a smaller loss_scale or a larger value_scale"
+        )
     if settings.noise_variance > 0 and settings.adam_eps < 1e-12:
         why = "adam_eps is so small that weights without gradient take unbounded noise; use adam_eps=1e-6"
     elif settings.learning_rate > 0.1:

@@ -5,13 +5,13 @@ happened so far: returns and most other columns as sums, ``best_episode`` as a m
 Its CSV files are named ``bsuite_id_-_deep_sea-0.csv``, one per id in a folder per agent.
 """
 
-import os
 from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from langevin_dqn import files
 from langevin_dqn.environments.bsuite.sweeps import SWEEPS, logged_episodes, split_id
 from langevin_dqn.runs.result import Result
 
@@ -80,7 +80,5 @@ def write_csv(result: Result, folder: str | Path) -> Path:
     """Write ``result`` as bsuite would have, for its ``csv_load`` to read."""
     path = csv_path(folder, result.env)
     path.parent.mkdir(parents=True, exist_ok=True)
-    unfinished = path.with_suffix(f".{os.getpid()}.tmp")
-    log_of(result).write_csv(unfinished)
-    unfinished.replace(path)
+    files.write_text(path, log_of(result).write_csv())
     return path

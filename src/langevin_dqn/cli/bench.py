@@ -1,12 +1,15 @@
 """``langevin-dqn bench``: what an update costs, here and elsewhere, in one run."""
 
 import json
-import sys
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from langevin_dqn import files
+from langevin_dqn.cli import terminal
+from langevin_dqn.cli.terminal import say
 from langevin_dqn.errors import UserError, option_in_range
+from langevin_dqn.runs.folders import check_writable
 
 
 @dataclass
@@ -33,6 +36,7 @@ def main(args: Args) -> int:
     if out.exists() and not out.is_dir():
         raise UserError(f"{out} is a file", "pass a folder with --out")
     option_in_range("--repeats", args.repeats)
+    check_writable(out)
     from langevin_dqn import machine
     from langevin_dqn.bench.timing import pin_to_one_core
 
@@ -44,7 +48,7 @@ def main(args: Args) -> int:
 
     from langevin_dqn.bench import resources, solving, summary
 
-    _say("measuring memory and start-up")
+    say("measuring memory and start-up")
     report: dict[str, Any] = {
         "core": core,
         "updates": [c.to_dict() for c in contestants],
@@ -56,10 +60,10 @@ def main(args: Args) -> int:
     if not args.quick and args.solve_limit > 0:
         report["solving"] = _solve(solving, args.solve_limit)
     out.mkdir(parents=True, exist_ok=True)
-    (out / "bench.json").write_text(json.dumps(report, indent=1) + "\n")
+    files.write_text(out / "bench.json", json.dumps(report, indent=1) + "\n")
     summary.cost_against_depth(contestants, out / "bench.png")
     _print(report)
-    (out / "bench.md").write_text(summary.markdown(report) + "\n")
+    files.write_text(out / "bench.md", summary.markdown(report) + "\n")
     print(f"wrote bench.json, bench.md and bench.png to {out}")
     return 0
 
@@ -69,20 +73,19 @@ def _environments(args: Args, out: Path, core: int | None) -> int:
 
     if find_spec("bsuite") is None:
         raise UserError("bsuite is not installed", "pip install 'langevin-dqn[bench]'")
-    from rich.console import Console
     from rich.table import Table
 
     from langevin_dqn.bench import environments
 
     repeats = args.repeats or (3 if args.quick else 9)
-    rows = environments.measure(repeats=repeats, seconds=0.05 if args.quick else 0.15, say=_say)
+    rows = environments.measure(repeats=repeats, seconds=0.05 if args.quick else 0.15, say=say)
     out.mkdir(parents=True, exist_ok=True)
-    (out / "environments.json").write_text(json.dumps({"core": core, "steps": rows}, indent=1) + "\n")
-    (out / "environments.md").write_text(environments.markdown(rows) + "\n")
+    files.write_text(out / "environments.json", json.dumps({"core": core, "steps": rows}, indent=1) + "\n")
+    files.write_text(out / "environments.md", environments.markdown(rows) + "\n")
     table = Table(*environments.HEADER, title="Environment steps per second")
     for row in rows:
         table.add_row(*environments.cells(row))
-    Console().print(table)
+    terminal.console().print(table)
     print(f"wrote environments.json and environments.md to {out}")
     return 0
 
@@ -110,7 +113,7 @@ def _race(args: Args) -> list:
             for peer in peers.installed()
             if depth <= 50
         ]
-        race([*floors, *mine, *others], repeats=repeats, seconds=0.15 if args.quick else 0.25, say=_say)
+        race([*floors, *mine, *others], repeats=repeats, seconds=0.15 if args.quick else 0.25, say=say)
         everything += [*mine, *others]
     return floors + everything
 
@@ -118,22 +121,21 @@ def _race(args: Args) -> list:
 def _solve(solving, limit: float) -> list[dict]:
     outcomes = []
     for depth in (10, 20, 30):
-        _say(f"learning depth {depth}, at most {limit:g} s each")
+        say(f"learning depth {depth}, at most {limit:g} s each")
         outcomes.append(solving.ours(depth, limit))
         try:
             outcomes.append(solving.bsuite_boot_dqn(depth, limit))
         except ImportError:
-            _say("bsuite's agent is not installed")
+            say("bsuite's agent is not installed")
     return outcomes
 
 
 def _print(report: dict[str, Any]) -> None:
-    from rich.console import Console
     from rich.table import Table
 
     from langevin_dqn.bench.summary import sentences
 
-    console = Console()
+    console = terminal.console()
     table = Table("what", "depth", "members", "µs per member update", "quartiles", title="Updates")
     for row in report["updates"]:
         low, high = row["quartiles"]
@@ -151,7 +153,3 @@ def _print(report: dict[str, Any]) -> None:
     console.print(table)
     for line in sentences(report):
         console.print(line, highlight=False)
-
-
-def _say(words: str) -> None:
-    print(words, file=sys.stderr, flush=True)

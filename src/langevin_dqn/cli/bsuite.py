@@ -1,8 +1,6 @@
 """``langevin-dqn bsuite``: run agents over bsuite, score them, draw the radar and the bars."""
 
-import json
 import os
-import sys
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -10,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import tyro
 
 from langevin_dqn.cli.run import check_workers, parse_seeds
+from langevin_dqn.cli.terminal import print_json, say
 from langevin_dqn.config import parse_assignment
 from langevin_dqn.errors import UserError
 from langevin_dqn.presets import DEFAULT_PRESET, preset
@@ -104,7 +103,7 @@ def main(args: Args) -> int:
     summaries = [_summary(args, store, label, jobs[label], chosen) for label in agents]
     if args.json:
         for summary in summaries:
-            print(json.dumps(summary))
+            print_json(summary)
     else:
         from langevin_dqn.cli.tables import bsuite_tables
 
@@ -122,7 +121,7 @@ def _leave_out_mnist(args: Args, chosen: "Protocol") -> "Protocol":
         os.environ[mnist_files.VARIABLE] = args.mnist_dir
     images = [name for name in chosen.experiments if name.startswith("mnist")]
     if images and not os.environ.get(mnist_files.VARIABLE) and len(images) < len(chosen.experiments):
-        _say(f"leaving out {', '.join(images)}: pass the folder of MNIST's files with --mnist-dir to run them")
+        say(f"leaving out {', '.join(images)}: pass the folder of MNIST's files with --mnist-dir to run them")
         return chosen.without(images)
     if images:
         make_env(f"{images[0]}/0")  # complains about files that are missing or broken
@@ -138,13 +137,13 @@ def _run(args: Args, store, jobs: list) -> bool:
     store.prepare()
     plan = plan_of(jobs, store)
     for path in store.damaged:
-        _say(f"unreadable file, not used: {path}")
-    _say(f"{len(jobs)} runs, {len(jobs) - len(plan.missing)} of them in {args.store}")
+        say(f"unreadable file, not used: {path}")
+    say(f"{len(jobs)} runs, {len(jobs) - len(plan.missing)} of them in {args.store}")
     failures = run_missing("bsuite", store, plan.missing, plan.seconds, run) if plan.missing else []
     for failure in failures:
-        _say(f"failed: {failure}")
+        say(f"failed: {failure}")
     if failures:
-        _say(f"{len(failures)} runs failed; the others are stored. Repeat the command to try again")
+        say(f"{len(failures)} runs failed; the others are stored. Repeat the command to try again")
     return not failures
 
 
@@ -155,7 +154,7 @@ def _summary(args: Args, store, label: str, jobs: list, chosen: "Protocol") -> d
     from langevin_dqn.analysis import bsuite_log, bsuite_summary
     from langevin_dqn.paper.bsuite_protocol import pass_of
 
-    results = [store.get(job) for job in jobs]
+    results = store.get_all(jobs)
     logs = pl.concat(
         [
             bsuite_log.logs_of([result]).with_columns(agent=pl.lit(label), seed=pass_of(job))
@@ -195,7 +194,7 @@ def _draw(args: Args, summaries: list[dict[str, Any]], caption: str) -> None:
         bsuite_figures.bars(scores, Path(args.store) / f"bars.{suffix}", caption, unfinished)
         if len(set().union(*tags.values())) >= 3:  # fewer make no polygon
             bsuite_figures.radar(tags, Path(args.store) / f"radar.{suffix}", caption)
-    _say(f"wrote figures to {args.store}")
+    say(f"wrote figures to {args.store}")
 
 
 def _caption(args: Args, chosen: "Protocol", seeds: int) -> str:
@@ -205,7 +204,3 @@ def _caption(args: Args, chosen: "Protocol", seeds: int) -> str:
     if args.updates_per_step is not None:
         parts.append(f"{args.updates_per_step} updates per step")
     return ", ".join([*parts, *args.set, f"{seeds} seed{'s' if seeds > 1 else ''}"])
-
-
-def _say(words: str) -> None:
-    print(words, file=sys.stderr, flush=True)

@@ -2,6 +2,7 @@
 
 import dataclasses
 import json
+import math
 import os
 import shlex
 import time
@@ -9,9 +10,11 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from langevin_dqn.cli.stops import say
+from langevin_dqn import files
+from langevin_dqn.cli.terminal import say
 from langevin_dqn.errors import UserError, option_in_range
 from langevin_dqn.ids import refuse_import
+from langevin_dqn.runs.folders import check_no_link, file_error
 from langevin_dqn.runs.metric_log import check_folder, check_writers
 from langevin_dqn.runs.runners.outputs import Outputs
 from langevin_dqn.stopping import Stopped
@@ -34,7 +37,7 @@ def remembered(args: Any) -> Any:
     """``args`` with what the request in the folder of ``--resume`` says, where an option was not given."""
     path = Path(args.resume) / REQUEST
     try:
-        request = json.loads(path.read_text(encoding="utf-8"))
+        request = json.loads(files.read_text(path))
         defaults = {field.name: field.default for field in dataclasses.fields(args)}
         told = {name: request[name] for name in _REMEMBERED}
         told["set"] = tuple(told["set"])
@@ -45,7 +48,7 @@ def remembered(args: Any) -> Any:
         raise UserError(
             f"cannot read {path}: {error.strerror or error}", "pass the folder that was given to --checkpoint"
         ) from None
-    except (ValueError, TypeError, KeyError):
+    except (ValueError, TypeError, KeyError, RecursionError):
         raise UserError(
             f"{path} is damaged", "repeat the first command with --resume in place of --checkpoint"
         ) from None
@@ -70,7 +73,7 @@ class Kept:
         asked = args.resume or args.checkpoint
         name = f"{time.strftime('%Y%m%d_%H%M%S')}_{os.getpid()}"
         self.folder, self._asked = Path(asked) if asked else STOPPED / name, asked is not None
-        if args.checkpoint_every <= 0:
+        if not 0 < args.checkpoint_every < math.inf:
             raise UserError(f"--checkpoint-every {args.checkpoint_every:g} is out of range", "it must be above 0")
         option_in_range("--metrics-every", args.metrics_every)
         self._check_checkpoints()
@@ -90,6 +93,8 @@ class Kept:
         if not args.resume and saved:
             raise UserError(f"{self.folder} already contains a checkpoint", f"resume with --resume {self.folder}")
         Checkpoints(self.folder).prepare()
+        for seed in self._seeds:
+            check_no_link(self._of(seed))
         if not args.resume:
             self._write_request(self._seeds)
 
@@ -103,6 +108,7 @@ class Kept:
             return
         check_writers(self._writers)
         for seed in self._seeds:
+            check_no_link(self._log_of(seed))
             check_folder(self._log_of(seed), self._writers, self._args.overwrite)
 
     @property
@@ -154,9 +160,7 @@ class Kept:
     def _write_request(self, seeds: Sequence[int]) -> None:
         request = {name: getattr(self._args, name) for name in _REMEMBERED}
         path = self.folder / REQUEST
-        unfinished = path.with_name(f".{REQUEST}.tmp")
         try:
-            unfinished.write_text(json.dumps(request | {"seeds": ",".join(map(str, seeds))}), encoding="utf-8")
-            unfinished.replace(path)
+            files.write_text(path, json.dumps(request | {"seeds": ",".join(map(str, seeds))}))
         except OSError as error:
-            raise UserError(f"cannot write {path}: {error.strerror or error}", "use another folder") from None
+            raise file_error(error, path) from None

@@ -1,13 +1,12 @@
 """``langevin-dqn compare``: agents on environments over seeds, as one table with intervals and one picture."""
 
-import json
-import sys
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated
 
 import tyro
 
 from langevin_dqn.cli.run import check_workers
+from langevin_dqn.cli.terminal import print_json, say
 from langevin_dqn.comparison.grammar import grid_of, parse_reference, parse_seeds, split_list
 from langevin_dqn.config import split_assignment
 from langevin_dqn.errors import UserError, option_in_range, unknown
@@ -122,11 +121,11 @@ def main(args: Args) -> int:
     summary = summarise(runs, score=_SCORES[args.score], reference=reference)
     if args.json:
         for row in summary.iter_rows(named=True):
-            print(json.dumps(row))
+            print_json(row)
     else:
         print_table(summary, runs, budget=_budget(args), reference=reference)
     if args.plot:
-        print(f"wrote {draw_comparison(runs, args.plot, axis=axis, caption=_budget(args) + '.')}", file=sys.stderr)
+        say(f"wrote {draw_comparison(runs, args.plot, axis=axis, caption=_budget(args) + '.')}")
     return 1 if failures else 0
 
 
@@ -139,14 +138,14 @@ def _run(args: Args, store: "Store", entries: "list[Entry]") -> int:
     jobs = [entry.job for entry in entries]
     plan = plan_of(jobs, store)
     for path in store.damaged:
-        _say(f"unreadable file, not used: {path}")
-    _say(f"{len(jobs)} runs, {len(jobs) - len(plan.missing)} of them in {args.store}")
+        say(f"unreadable file, not used: {path}")
+    say(f"{len(jobs)} runs, {len(jobs) - len(plan.missing)} of them in {args.store}")
     run = runner_of(args.runner, args.ray, args.workers)
     failures = run_missing("compare", store, plan.missing, plan.seconds, run) if plan.missing else []
     for failure in failures:
-        _say(f"failed: {failure}")
+        say(f"failed: {failure}")
     if failures:
-        _say(f"{len(failures)} runs failed; the others are stored. Repeat the command to try again")
+        say(f"{len(failures)} runs failed; the others are stored. Repeat the command to try again")
     return len(failures)
 
 
@@ -156,7 +155,3 @@ def _budget(args: Args) -> str:
     budget = " and ".join(parts) if parts else "bsuite's number of episodes, or 1,000"
     words = ", ".join([f"{'at most ' if args.steps else ''}{budget} per run", f"{args.preset} presets", *args.set])
     return words[0].upper() + words[1:]
-
-
-def _say(words: str) -> None:
-    print(words, file=sys.stderr, flush=True)

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from rich import box
-from rich.console import Console
 from rich.table import Table
 
+from langevin_dqn.cli import terminal
 from langevin_dqn.comparison.intervals import LEAST_SEEDS
 from langevin_dqn.comparison.summary import ALL, SCORES
 from langevin_dqn.plots.comparison import agent_text, env_texts
@@ -21,7 +21,7 @@ def print_table(
     summary: "pl.DataFrame", runs: "pl.DataFrame", *, budget: str, reference: Mapping[str, tuple[float, float]]
 ) -> None:
     """A section per environment, one over all of them, and what the columns mean, to stdout."""
-    console = Console(highlight=False)
+    console = terminal.console()
     with_learned = summary["learned"].count() > 0
     table = Table(title=budget, title_justify="left", box=box.SIMPLE_HEAD)
     table.add_column("")

@@ -1,13 +1,17 @@
 """``langevin-dqn evaluate``: greedy episodes of agents that ``run --save`` wrote."""
 
-import json
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
 import tyro
 
+from langevin_dqn.cli import terminal
+from langevin_dqn.cli.terminal import print_json, say
 from langevin_dqn.errors import MOST_SEED, UserError, option_in_range
+
+#: Said of an agent whose values mean nothing.
+DIVERGED = "its parameters are not finite, because its training diverged"
 
 
 @dataclass
@@ -43,11 +47,14 @@ def main(args: Args) -> int:
     rows = []
     for file in files:
         rows.append(_evaluated(file, args))
+        if rows[-1]["diverged"]:
+            say(f"{file}: {DIVERGED}; it was not evaluated")
         if args.json:
-            print(json.dumps(rows[-1]), flush=True)
-    if not args.json:
-        _tables(rows)
-    return 0
+            print_json(rows[-1])
+    evaluated = [row for row in rows if not row["diverged"]]
+    if evaluated and not args.json:
+        _tables(evaluated)
+    return 0 if len(evaluated) == len(rows) else 1
 
 
 def files_of(names: tuple[str, ...]) -> list[Path]:
@@ -57,6 +64,8 @@ def files_of(names: tuple[str, ...]) -> list[Path]:
     files: list[Path] = []
     for path in map(Path, names):
         found = sorted(path.glob("*.npz"), key=lambda p: (len(p.stem), p.stem)) if path.is_dir() else [path]
+        for linked in (file for file in found if file != path and file.is_symlink()):
+            raise UserError(f"{linked} is a symbolic link", "remove it, or pass the file that it leads to")
         if not found:
             raise UserError(f"{path} has no .npz files", "pass a folder written by run --save")
         files += found
@@ -64,6 +73,8 @@ def files_of(names: tuple[str, ...]) -> list[Path]:
 
 
 def _evaluated(file: Path, args: Args) -> dict[str, Any]:
+    import numpy as np
+
     from langevin_dqn import ids
     from langevin_dqn.config import split_assignment
     from langevin_dqn.environments import HostEnvironment, make_env
@@ -74,11 +85,17 @@ def _evaluated(file: Path, args: Args) -> dict[str, Any]:
     saved = load_agent(file, args.env, agent=args.agent, network=args.network, **changes)
     if args.env is None:
         ids.refuse_import(saved.env, str(file), f"if you trust it, pass it explicitly: --env {saved.env}")
+    if not saved.has_checksum:
+        say(f"{file} has no checksum: it was saved by version 0.1")
+    if args.env not in (None, saved.env):
+        say(f"{file} was trained on {saved.env}, and is evaluated on {args.env}")
     environment = make_env(args.env or saved.env)
     try:
-        if args.env:
-            saved.check_fits(environment, args.env)
-        returns = evaluate(saved.trained, environment, args.episodes, args.seed).astype(float)
+        saved.check_fits(environment, args.env or saved.env)
+        diverged = not saved.trained.is_finite
+        returns = np.zeros(0)
+        if not diverged:
+            returns = evaluate(saved.trained, environment, args.episodes, args.seed).astype(float)
     finally:
         if isinstance(environment, HostEnvironment):
             environment.close()
@@ -90,8 +107,9 @@ def _evaluated(file: Path, args: Args) -> dict[str, Any]:
         "trained_episodes": saved.episodes,
         "seed": saved.seed,
         "env": args.env or saved.env,
-        "episodes": args.episodes,
-        "mean_return": float(returns.mean()),
+        "episodes": len(returns),
+        "diverged": DIVERGED if diverged else None,
+        "mean_return": float(returns.mean()) if len(returns) else None,
         "standard_error": float(returns.std(ddof=1) / len(returns) ** 0.5) if len(returns) > 1 else None,
         "max_return": environment.max_return,
         "returns": returns.tolist(),
@@ -100,12 +118,11 @@ def _evaluated(file: Path, args: Args) -> dict[str, Any]:
 
 def _tables(all_rows: list[dict[str, Any]]) -> None:
     """A table for each agent and environment, a row for each file."""
-    from rich.console import Console
     from rich.table import Table
 
     from langevin_dqn.plots.style import label
 
-    console = Console()
+    console = terminal.console()
     for agent, env in dict.fromkeys((row["agent"], row["env"]) for row in all_rows):
         rows = [row for row in all_rows if (row["agent"], row["env"]) == (agent, env)]
         table = Table(title=f"{label(agent)} on {env}, {rows[0]['episodes']} greedy episodes each")

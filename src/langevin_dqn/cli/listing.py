@@ -1,9 +1,11 @@
 """``langevin-dqn list``: what there is to choose from."""
 
 import inspect
-import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
+
+from langevin_dqn.cli import terminal
+from langevin_dqn.cli.terminal import print_json
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -46,12 +48,10 @@ def main(args: Args) -> int:
                 for name, sweep in SWEEPS.items()
             },
         }
-        print(json.dumps({"agents": agents, "environments": environments, "fields": defaults}))
+        print_json({"agents": agents, "environments": environments, "fields": defaults})
         return 0
 
-    from rich.console import Console
-
-    console = Console(highlight=False)
+    console = terminal.console()
     for variant in PRESETS:
         table = _table("field", *AGENTS, title=f"Agents, {variant} preset", whole=True)
         for name, default in defaults.items():
@@ -99,14 +99,13 @@ def _fields(as_json: bool) -> int:
             }
             for name, default in defaults.items()
         }
-        print(json.dumps(found))
+        print_json(found)
         return 0
-    from rich.console import Console
 
     table = _table("field", "default", "what it is", title="Fields of an agent's configuration")
     for name, default in defaults.items():
         table.add_row(name, _short(default), about.get(name, ""))
-    console = Console(highlight=False)
+    console = terminal.console()
     console.print(table)
     console.print("Set one with --set field=value, or as an argument of langevin_dqn.train.")
     return 0

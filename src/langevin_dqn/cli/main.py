@@ -3,7 +3,6 @@
 Exit codes: 0 success, 1 a run or a check failed, 2 bad usage or bad input, 130 stopped by Ctrl-C, 143 by SIGTERM.
 """
 
-import contextlib
 import errno
 import io
 import os
@@ -12,9 +11,10 @@ from collections.abc import Sequence
 from importlib import import_module
 
 from langevin_dqn.cli.arguments import parse
-from langevin_dqn.cli.stops import plain_warnings
-from langevin_dqn.errors import UserError, unknown
+from langevin_dqn.cli.stops import ended_by_sigterm, plain_warnings
+from langevin_dqn.errors import UserError, unknown, visible
 from langevin_dqn.extras import EXTRAS, missing, require
+from langevin_dqn.files import RefusedFileError
 from langevin_dqn.ids import imports_code
 from langevin_dqn.runs.folders import file_error
 from langevin_dqn.stopping import Stopped
@@ -107,15 +107,19 @@ def _run() -> int:
 
 
 def _refused(error: UserError) -> int:
-    print(f"error: {error.message}\nhint: {error.hint}", file=sys.stderr)
+    print(f"error: {visible(error.message)}\nhint: {visible(error.hint)}", file=sys.stderr)
     return 2
 
 
 def main() -> None:
     """Entry point."""
     plain_warnings()
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):  # a name may hold what the terminal's encoding has not
+            stream.reconfigure(errors="backslashreplace")
     try:
-        code = _run()
+        with ended_by_sigterm():
+            code = _run()
     except UserError as error:
         code = _refused(error)
     except Stopped as stopped:  # the command has said what is saved
@@ -127,11 +131,16 @@ def main() -> None:
         sys.stdout = io.TextIOWrapper(io.BytesIO())
         code = 0
     except OSError as error:
-        if error.errno not in _FILE_ERRORS:
+        if error.errno not in _FILE_ERRORS and not isinstance(error, RefusedFileError):
             raise
         code = _refused(file_error(error))
-    with contextlib.suppress(BrokenPipeError):
+    try:
         sys.stdout.flush()
+    except BrokenPipeError:
+        sys.stdout = io.TextIOWrapper(io.BytesIO())  # Python would complain of it once more at its end
+    except OSError as error:
+        code = _refused(file_error(error))
+        sys.stdout = io.TextIOWrapper(io.BytesIO())
     sys.exit(code)
 
 

@@ -5,9 +5,9 @@ import time
 from collections.abc import Sequence
 from typing import TextIO
 
-from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
+from langevin_dqn.cli import terminal
 from langevin_dqn.runs.result import Result
 from langevin_dqn.runs.runners import Job
 
@@ -22,17 +22,17 @@ class Board:
 
     def __init__(self, jobs: Sequence[Job], stream: TextIO):
         self._jobs = jobs
-        self._console = Console(file=stream)
+        self._console = terminal.console(file=stream)
         self._latest: dict[int, Result] = {}
         self._finished: set[int] = set()
         self._lock = threading.Lock()
         self._lines = Lines()
         self._unit = "episodes" if jobs[0].steps is None else "steps"
         self._progress = Progress(
-            TextColumn("{task.description}"),
+            TextColumn("{task.description}", markup=False),
             BarColumn(),
             TextColumn(f"{{task.completed:.0f}}/{{task.total:.0f}} {self._unit}"),
-            TextColumn("{task.fields[words]}"),
+            TextColumn("{task.fields[words]}", markup=False),
             TimeElapsedColumn(),
             console=self._console,
             disable=not self._console.is_terminal,

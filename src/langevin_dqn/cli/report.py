@@ -10,7 +10,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import tyro
 
+from langevin_dqn import files
+from langevin_dqn.cli import terminal
+from langevin_dqn.cli.terminal import say
 from langevin_dqn.errors import UserError
+from langevin_dqn.runs.folders import check_file, check_writable, file_error
 
 if TYPE_CHECKING:
     from langevin_dqn.paper.figure import FigureReport
@@ -50,6 +54,10 @@ def main(args: Args) -> int:
     for path, suffix in ((args.out, ".html"), (args.markdown, ".md")):
         if path is not None and Path(path).suffix != suffix:
             raise UserError(f"{path} does not end in {suffix}", f"use a file name that ends in {suffix}")
+        if path is not None:
+            check_file(Path(path))
+    if args.figures is not None:
+        check_writable(Path(args.figures))
     if not Path(args.store).exists():
         raise UserError(f"there is no store at {args.store}", "pass the folder that was given to reproduce --store")
     from langevin_dqn import machine
@@ -64,7 +72,7 @@ def main(args: Args) -> int:
     store = Store(args.store)
     reports = summarise(store, chosen, args.scale)
     for damaged in store.damaged:
-        _say(f"unreadable file, not used: {damaged}")
+        say(f"unreadable file, not used: {damaged}")
     if not any(report.results for report in reports) and any(report.planned for report in reports):
         which = " or ".join(args.figure) or "any figure"
         scale = f" at scale {args.scale}" if args.scale else ""
@@ -105,9 +113,9 @@ def write(
                 links = {name: Path(os.path.relpath(path.absolute(), home)).as_posix() for name, path in drawn.items()}
                 _write_text(Path(markdown), text.document(reports, links if figures else None))
         except OSError as error:
-            raise UserError(f"cannot write: {error}", "use another file or folder") from None
+            raise file_error(error) from None
     for path in filter(None, (figures, markdown, out)):
-        _say(f"wrote {path}")
+        say(f"wrote {path}")
 
 
 def _draw(reports: Sequence["FigureReport"], folder: Path, suffixes: Sequence[str]) -> dict[str, Path]:
@@ -125,12 +133,11 @@ def _draw(reports: Sequence["FigureReport"], folder: Path, suffixes: Sequence[st
 
 def _write_text(path: Path, text: str) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(text, encoding="utf-8")
+    files.write_text(path, text)
 
 
 def table(reports: Sequence["FigureReport"]) -> None:
     """The verdicts, to stdout."""
-    from rich.console import Console
     from rich.table import Table
 
     from langevin_dqn.report.markdown import runs
@@ -141,8 +148,4 @@ def table(reports: Sequence["FigureReport"]) -> None:
         for claim, finding in report.findings:
             verdict = format_verdict(finding.verdict)
             grid.add_row(report.figure.id, claim.words, verdict, finding.words, runs(report))
-    Console().print(grid)
-
-
-def _say(words: str) -> None:
-    print(words, file=sys.stderr, flush=True)
+    terminal.console().print(grid)

@@ -1,10 +1,12 @@
 """``langevin-dqn reproduce``: run what figures need, draw them and check their claims."""
 
-import sys
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import tyro
+
+from langevin_dqn.cli import terminal
+from langevin_dqn.cli.terminal import say
 
 if TYPE_CHECKING:
     from langevin_dqn.paper.figure import Figure
@@ -58,7 +60,7 @@ def main(args: Args) -> int:
         store.prepare()
     plan = figures_plan(figures, scale, store)
     for path in store.damaged:
-        _say(f"unreadable file, not used: {path}")
+        say(f"unreadable file, not used: {path}")
     workers = args.workers or available_cores()
     _show_plan(figures, scale, store, plan, workers)
     if args.plan:
@@ -68,14 +70,13 @@ def main(args: Args) -> int:
         what = f"{' '.join(args.figures)} ({scale})"
         failures = run_missing(what, store, plan.missing, plan.seconds, run)
     for failure in failures:
-        _say(f"failed: {failure}")
+        say(f"failed: {failure}")
     _report(figures, scale, store)
     return 1 if failures else 0
 
 
 def _show_plan(figures: "list[Figure]", scale: str, store: "Store", plan: "Plan", workers: int) -> None:
     """A line per figure: its runs, and those to do, each counted for the first figure that needs it."""
-    from rich.console import Console
     from rich.table import Table
 
     from langevin_dqn.report.durations import format_duration
@@ -104,7 +105,7 @@ def _show_plan(figures: "list[Figure]", scale: str, store: "Store", plan: "Plan"
             str(len(new)),
             format_duration(sum(plan.seconds[k] for k in new) / workers),
         )
-    console = Console(stderr=True)
+    console = terminal.console(stderr=True)
     console.print(table)
     if listed > len(plan.jobs):
         console.print(
@@ -130,7 +131,3 @@ def _report(figures: "list[Figure]", scale: str, store: "Store") -> None:
     reports = summarise(store, figures, scale)
     report.write(store, reports, out=store.folder / "report.html", figures=store.folder / "figures")
     report.table(reports)
-
-
-def _say(words: str) -> None:
-    print(words, file=sys.stderr, flush=True)

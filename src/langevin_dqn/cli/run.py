@@ -1,6 +1,5 @@
 """``langevin-dqn run``: train an agent over seeds."""
 
-import json
 import os
 import sys
 from dataclasses import dataclass
@@ -9,6 +8,7 @@ from typing import Annotated, Any
 
 import tyro
 
+from langevin_dqn.cli.terminal import print_json, say
 from langevin_dqn.comparison.grammar import parse_seeds
 from langevin_dqn.config import parse_assignment, split_assignment
 from langevin_dqn.errors import UserError, option_in_range
@@ -158,6 +158,17 @@ def _write(result: Any, folders: dict[int, Path], agents: dict[int, Path]) -> No
         save_agent(result, agents[result.seed])
 
 
+def done_by(outcome: Any) -> Any:
+    """What a seed did: its result, or that of a run which its environment has ended; None if there is none."""
+    return getattr(outcome, "result", None) if hasattr(outcome, "reason") else outcome
+
+
+def _print_json(outcome: Any, returns: bool) -> None:
+    done = done_by(outcome)
+    if done is not None:
+        print_json(done.to_dict(returns=returns) | {"failed": getattr(outcome, "reason", None)})
+
+
 def main(args: Args) -> int:
     from langevin_dqn.cli import checkpoints, stops
 
@@ -180,16 +191,18 @@ def main(args: Args) -> int:
     from langevin_dqn.environments import HostEnvironment, make_env
     from langevin_dqn.environments.bsuite import mnist_files
     from langevin_dqn.environments.registry import bsuite_episodes
+    from langevin_dqn.loops import memory
     from langevin_dqn.plots.learning_curves import learning_curves
     from langevin_dqn.plots.style import check_path
     from langevin_dqn.runs.result import Result
     from langevin_dqn.runs.runners import Job
+    from langevin_dqn.runs.runners.job import available_cores
     from langevin_dqn.training import DEFAULT_EPISODES
 
     if args.mnist_dir is not None:
         os.environ[mnist_files.VARIABLE] = args.mnist_dir
     environment = make_env(args.env)  # a wrong id is an error before anything starts
-    resolve_agent(
+    found = resolve_agent(
         args.agent,
         environment,
         preset=args.preset if args.agent in AGENTS else None,
@@ -209,8 +222,11 @@ def main(args: Args) -> int:
     check_maps(args, environment)
     runs = StoredRuns(args.store, args.runner, args.ray, args.workers, keep_agents=args.save is not None)
     folders, agents = csv_folders(args, seeds), agent_files(args, seeds)
-    kept = checkpoints.Kept(args, seeds)
     by_default = None if args.steps else bsuite_episodes(args.env) or DEFAULT_EPISODES
+    if args.ray is None:
+        at_once = min(args.workers or available_cores(), len(seeds))
+        memory.check(found.agent, environment, args.episodes or by_default, args.steps, at_once)
+    kept = checkpoints.Kept(args, seeds)
     jobs = [
         Job(
             args.agent,
@@ -235,16 +251,15 @@ def main(args: Args) -> int:
             results[index] = result
             if isinstance(result, Result):
                 board.finish(index, result)
-                _write(result, folders, agents)
+            if (done := done_by(result)) is not None:
+                _write(done, folders, agents)
             while args.json and printed in results:  # in the order of the seeds, each as soon as it can be
-                if isinstance(results[printed], Result):
-                    print(json.dumps(results[printed].to_dict(returns=args.returns)), flush=True)
+                _print_json(results[printed], args.returns)
                 printed += 1
     kept.remember()
     late = [results[i] for i in sorted(results) if i >= printed]  # had ended when the command was stopped
     for result in late if args.json else []:
-        if isinstance(result, Result):
-            print(json.dumps(result.to_dict(returns=args.returns)), flush=True)
+        _print_json(result, args.returns)
     ordered = runs.without_failures([results[i] for i in sorted(results)])
     if not ordered and stop.stopped is None:
         return 1
@@ -255,9 +270,9 @@ def main(args: Args) -> int:
     if stop.stopped is not None:
         return kept.explain(stop.stopped, [result.seed for result in ordered])
     if folders:
-        print(f"wrote {len(folders)} logs to {args.bsuite_csv}", file=sys.stderr)
+        say(f"wrote {len(folders)} logs to {args.bsuite_csv}")
     if agents:
-        print(f"wrote the agents of {len(agents)} seeds to {args.save}", file=sys.stderr)
+        say(f"wrote the agents of {len(agents)} seeds to {args.save}")
     if args.plot:
         shown = "each seed up to where it stopped" if args.stop_when_solved else "median, quartiles as a band"
         over = "1 seed" if len(seeds) == 1 else f"{len(seeds)} seeds ({shown})"
@@ -270,9 +285,9 @@ def main(args: Args) -> int:
         else:
             axis = "episodes" if args.steps is None else "steps"
             path = learning_curves({args.agent: ordered}, args.plot, caption, axis)
-        print(f"wrote {path}", file=sys.stderr)
+        say(f"wrote {path}")
     if args.maps:
         from langevin_dqn.plots import uncertainty
 
-        print(f"wrote {uncertainty.draw(ordered[0], args.maps)}", file=sys.stderr)
+        say(f"wrote {uncertainty.draw(ordered[0], args.maps)}")
     return 0 if len(ordered) == len(jobs) else 1

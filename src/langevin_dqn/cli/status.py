@@ -1,10 +1,12 @@
 """``langevin-dqn status``: show progress, also from another terminal."""
 
-import json
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from langevin_dqn.cli import terminal
+from langevin_dqn.cli.terminal import print_json
 
 if TYPE_CHECKING:
     from langevin_dqn.runs.store import Store
@@ -41,7 +43,7 @@ def main(args: Args) -> int:
     progress = progress_file.read(folder)
     if args.json:
         now = asdict(progress) | {"alive": progress.alive} if progress else None
-        print(json.dumps({"runs": len(names), "figures": counts, "sweep": now}))
+        print_json({"runs": len(names), "figures": counts, "sweep": now})
         return 0
     _print(folder, len(names), counts, progress)
     if progress is None:
@@ -57,14 +59,13 @@ def _count(jobs, names: set[str]) -> list[int]:
 
 
 def _print(folder: Path, runs: int, counts: dict[str, dict[str, list[int]]], progress) -> None:
-    from rich.console import Console
     from rich.table import Table
 
     from langevin_dqn.cli.sweep import headline
     from langevin_dqn.paper.figure import SCALES
     from langevin_dqn.report.durations import format_duration
 
-    console = Console(highlight=False)
+    console = terminal.console()
     table = Table(title=f"{folder}: {runs} runs")
     table.add_column("figure", no_wrap=True)
     for scale in SCALES:
@@ -98,13 +99,12 @@ _ROWS = 20
 def _print_contents(store: "Store") -> None:
     """The runs of a store by agent and environment."""
     import polars as pl
-    from rich.console import Console
     from rich.table import Table
 
     from langevin_dqn.report.durations import format_duration
 
-    console = Console(highlight=False)
-    rows = store.load()
+    console = terminal.console()
+    rows = store.load(columns=["agent", "preset", "env", "seed", "seconds"])
     for path in store.damaged:
         console.print(f"unreadable file, not used: {path}", soft_wrap=True)
     if rows.is_empty():

@@ -1,10 +1,12 @@
 """What a command does when Ctrl-C or SIGTERM stops it."""
 
 import contextlib
-import sys
+import signal
+import threading
 import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
+from types import FrameType
 
 from langevin_dqn import stopping
 from langevin_dqn.stopping import Stopped
@@ -33,10 +35,28 @@ def _announce(number: int) -> None:
     stopping.say("stopping after the runs are saved; press Ctrl-C again to stop without saving")
 
 
+@contextlib.contextmanager
+def ended_by_sigterm() -> Iterator[None]:
+    """While this lasts, SIGTERM ends a command that has nothing to save with a line and exit code 143."""
+
+    def end(number: int, frame: FrameType | None) -> None:
+        del frame
+        stopping.say(f"stopped by {signal.Signals(number).name}; nothing was saved")
+        raise Stopped(number)
+
+    if (
+        threading.current_thread() is not threading.main_thread()
+        or signal.getsignal(signal.SIGTERM) is not signal.SIG_DFL
+    ):
+        yield
+        return
+    signal.signal(signal.SIGTERM, end)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)
+
+
 def plain_warnings() -> None:
     """Show warnings as one line, without a place in the code."""
     warnings.formatwarning = lambda message, *_, **__: f"warning: {message}\n"
-
-
-def say(words: str) -> None:
-    print(words, file=sys.stderr, flush=True)

@@ -1,9 +1,9 @@
 """The seeds of ``langevin-dqn run``: read from a store where it has them, else run, by any runner, and stored."""
 
-import sys
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
+from langevin_dqn.cli.terminal import say
 from langevin_dqn.errors import UserError
 from langevin_dqn.runs.result import Result
 from langevin_dqn.runs.runners import Failure, Job
@@ -37,11 +37,11 @@ class StoredRuns:
         """Yield ``(index, result)``: first what is stored, then every other job as it ends."""
         found: dict[int, Result] = {}
         if self._store is not None and not self._keep_agents:
-            read = {i: self._store.get(job) for i, job in enumerate(jobs)}
-            found = {i: result for i, result in read.items() if result is not None}
+            read = enumerate(self._store.get_all(jobs))
+            found = {i: result for i, result in read if result is not None}
             for path in self._store.damaged:
-                _say(f"unreadable file, not used: {path}")
-            _say(f"{len(jobs)} runs, {len(found)} of them in {self._store.folder}")
+                say(f"unreadable file, not used: {path}")
+            say(f"{len(jobs)} runs, {len(found)} of them in {self._store.folder}")
         yield from found.items()
         missing = [i for i in range(len(jobs)) if i not in found]
         if not missing:
@@ -56,12 +56,10 @@ class StoredRuns:
         """The results; failures are reported on stderr."""
         failures = [outcome for outcome in outcomes if isinstance(outcome, Failure)]
         for failure in failures:
-            _say(f"failed: {failure}")
+            say(f"failed: {failure}")
+            if failure.hint:
+                say(f"hint: {failure.hint}")
         if failures:
             again = "; repeat the command to try again" if self._store is not None else ""
-            _say(f"{len(failures)} runs failed{again}")
+            say(f"{len(failures)} runs failed{again}")
         return [outcome for outcome in outcomes if isinstance(outcome, Result)]
-
-
-def _say(words: str) -> None:
-    print(words, file=sys.stderr, flush=True)

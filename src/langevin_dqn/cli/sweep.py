@@ -5,16 +5,18 @@ import shutil
 import sys
 import threading
 import time
+from collections import deque
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TextIO
 
-from rich.console import Console, Group
+from rich.console import Group
 from rich.live import Live
 from rich.progress_bar import ProgressBar
 from rich.table import Table
 
+from langevin_dqn.cli import terminal
 from langevin_dqn.cli.progress import Lines, state_of
 from langevin_dqn.cli.stops import saved_first
 from langevin_dqn.comparison.contenders import shown
@@ -50,9 +52,9 @@ def run_missing(
     """
     failures = []
     stream = stream or sys.stderr
-    saved = {key_of(job): store.folder / "checkpoints" / key_of(job) for job in missing}
-    jobs = [replace(job, outputs=_outputs(saved[key_of(job)])) for job in missing]
-    if begun := sum(folder.is_dir() for folder in saved.values()):
+    saved = [store.folder / "checkpoints" / key_of(job) for job in missing]
+    jobs = [replace(job, outputs=_outputs(folder)) for job, folder in zip(missing, saved, strict=True)]
+    if begun := sum(folder.is_dir() for folder in saved):
         print(f"{begun} runs resume from a checkpoint", file=stream, flush=True)
     with saved_first() as stop, Board(what, missing, seconds, store, stream) as board:
         for index, outcome in run(jobs, board.update):
@@ -60,7 +62,7 @@ def run_missing(
                 failures.append(outcome)
             else:
                 store.put(missing[index], outcome)
-                shutil.rmtree(saved[key_of(missing[index])], ignore_errors=True)
+                shutil.rmtree(saved[index], ignore_errors=True)
             board.finish(index, outcome)
     if stop.stopped is not None:
         for reason in stop.stopped.failed:
@@ -90,11 +92,13 @@ class Board:
         self._what, self._jobs, self._store = what, jobs, store
         self._seconds = [seconds[key_of(job)] for job in jobs]
         self._running: dict[int, Result | None] = {}
-        self._ended: dict[int, Result | Failure] = {}
+        self._ended: set[int] = set()
+        self._failed, self._spent, self._all_seconds = 0, 0.0, sum(self._seconds)
+        self._last: deque[tuple[int, str]] = deque(maxlen=_ROWS)  # results are stored: none is kept here
         self._started = self._written = time.monotonic()
         self._lock = threading.Lock()
         self._lines = Lines()
-        self._console = Console(file=stream, highlight=False)
+        self._console = terminal.console(file=stream)
         self._live = (
             Live(console=self._console, auto_refresh=False, transient=True) if self._console.is_terminal else None
         )
@@ -123,7 +127,10 @@ class Board:
         """Take what a run gave."""
         with self._lock:
             self._running.pop(index, None)
-            self._ended[index] = outcome
+            self._ended.add(index)
+            self._failed += isinstance(outcome, Failure)
+            self._spent += self._seconds[index]
+            self._last.append((index, _ended(outcome)))
             if not self._live:
                 words = f"{name_of(self._jobs[index])}: {_ended(outcome)}"
                 took = f", {outcome.seconds:.1f} s" if isinstance(outcome, Result) else ""
@@ -138,13 +145,12 @@ class Board:
             Running(str(self._jobs[i]), result.episodes if result else 0, self._jobs[i].episodes)
             for i, result in self._running.items()
         ]
-        failed = sum(isinstance(outcome, Failure) for outcome in self._ended.values())
         elapsed = time.monotonic() - self._started
         return Progress(
             self._what,
             total=len(self._jobs),
-            done=len(self._ended) - failed,
-            failed=failed,
+            done=len(self._ended) - self._failed,
+            failed=self._failed,
             seconds=elapsed,
             seconds_left=self._left(elapsed),
             running=tuple(running),
@@ -155,11 +161,11 @@ class Board:
         """Estimated seconds left: runs end sooner than planned, by the ratio seen in those that have ended."""
         if not self._ended:
             return None
-        spent = sum(self._seconds[i] for i in self._ended)
+        spent = self._spent
         for i, result in self._running.items():
             done, budget, _ = _done(self._jobs[i], result)
             spent += self._seconds[i] * min(done / budget, 1.0)
-        return (sum(self._seconds) - spent) * elapsed / max(spent, 1e-9)
+        return (self._all_seconds - spent) * elapsed / max(spent, 1e-9)
 
     def _show(self) -> None:
         self._write()
@@ -178,8 +184,8 @@ class Board:
         for i, result in list(self._running.items())[:_ROWS]:
             done, budget, unit = _done(self._jobs[i], result)
             table.add_row("running", name_of(self._jobs[i]), f"{done:,} of {budget:,} {unit}")
-        for i, outcome in list(self._ended.items())[-_ROWS:]:
-            table.add_row("ended", name_of(self._jobs[i]), _ended(outcome))
+        for i, words in self._last:
+            table.add_row("ended", name_of(self._jobs[i]), words)
         bar = Table.grid()  # a bar by itself does not end its line
         bar.add_row(ProgressBar(now.total, now.done + now.failed, width=60))
         return Group(headline(now), bar, table)

@@ -4,9 +4,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from rich.console import Console
 from rich.table import Table
 
+from langevin_dqn.cli import terminal
 from langevin_dqn.plots.style import label
 from langevin_dqn.presets import AGENTS, DEFAULT_PRESET
 from langevin_dqn.runs.result import Result
@@ -27,7 +27,7 @@ def explain_learning_time(threshold: float) -> str:
 
 def seeds_table(results: Sequence[Result]) -> None:
     """One row per seed and a summary, to stdout."""
-    console = Console(highlight=False)
+    console = terminal.console()
     first = results[0]
     table = Table(title=f"{label(first.agent)} on {first.env} ({first.preset})")
     if first.learned_regret is None:
@@ -59,7 +59,7 @@ def seeds_table(results: Sequence[Result]) -> None:
     _say_where_no_episode_ended(results, console)
 
 
-def _say_compiling(results: Sequence[Result], console: Console) -> None:
+def _say_compiling(results: Sequence[Result], console: Any) -> None:
     longest = max(r.compile_seconds for r in results)
     if longest >= 0.1:
         console.print(f"compiling, not counted in the seconds, took up to {longest:.1f} s")
@@ -97,7 +97,7 @@ def what_to_try(results: Sequence[Result]) -> str:
     return f"no seed learned; try {', '.join(tries[:-1])} or {tries[-1]}" if len(tries) > 1 else f"try {tries[0]}"
 
 
-def _say_where_no_episode_ended(results: Sequence[Result], console: Console) -> None:
+def _say_where_no_episode_ended(results: Sequence[Result], console: Any) -> None:
     for r in results:
         if not r.episodes and not r.diverged:
             console.print(f"seed {r.seed}: no episode ended within {r.steps:,} steps, so there is no return")
@@ -117,7 +117,7 @@ def _returns_table(results: Sequence[Result], table: Table) -> None:
         table.add_row(
             str(r.seed), f"{r.episodes:,}", f"{r.steps:,}", recent, best, f"{r.updates:,}", f"{r.seconds:.1f}"
         )
-    console = Console(highlight=False)
+    console = terminal.console()
     console.print(table)
     _say_compiling(results, console)
     for r in results:
@@ -140,7 +140,7 @@ def agents_table(groups: Mapping[str, Sequence[Result]], title: str) -> None:
             str(results[0].setting("updates_per_step", "")),
             f"{np.mean([r.seconds for r in results]):.1f}",
         )
-    console = Console(highlight=False)
+    console = terminal.console()
     console.print(table)
     thresholds = {r.learned_regret for results in groups.values() for r in results}
     if len(thresholds) == 1 and (threshold := thresholds.pop()) is not None:
@@ -153,7 +153,7 @@ def bsuite_tables(summaries: Sequence[Mapping[str, Any]]) -> None:
     from langevin_dqn.analysis.public_scores import PUBLIC, SOURCE
     from langevin_dqn.plots.bsuite import styles
 
-    console = Console()
+    console = terminal.console()
     texts = styles(s["agent"] for s in summaries)
     shown = [name for name in dict.fromkeys(s["agent"].partition(":")[0] for s in summaries) if name in PUBLIC]
     table = Table("experiment", title=f"bsuite scores, {summaries[0]['preset']} preset")

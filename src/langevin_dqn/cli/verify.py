@@ -1,6 +1,5 @@
 """``langevin-dqn verify``: check a store of runs."""
 
-import sys
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -8,7 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import tyro
 
 from langevin_dqn import machine
-from langevin_dqn.errors import UserError
+from langevin_dqn.cli.terminal import say
+from langevin_dqn.errors import UserError, visible
 
 if TYPE_CHECKING:
     from langevin_dqn.runs.store import Store
@@ -16,15 +16,17 @@ if TYPE_CHECKING:
 
 @dataclass
 class Args:
-    """Check a store of runs: every file must be intact and match its key.
+    """Check a store of runs, or saved agents: every file must be intact, and runs must match their keys.
 
     With --rerun, repeated runs must give the same returns.
 
     With --verdicts, the verdicts in a file must follow from the stored runs.
     """
 
-    store: str
+    store: str = ""
     """Folder of stored runs."""
+    agents: Annotated[tuple[str, ...], tyro.conf.UseAppendAction] = ()
+    """File written by run --save, or a folder of them, whose content must match its checksum. May be repeated."""
     rerun: int = 0
     """Number of runs to repeat (short ones of different kinds). Every return and length must be identical, or those of
     the first ten episodes where the run was made on another processor or version of JAX."""
@@ -51,22 +53,53 @@ def main(args: Args) -> int:
         check_scale(args.scale)
     if args.rerun < 0:
         raise UserError(f"--rerun must be at least 0, not {args.rerun}", "use 0 or more")
-    if not Path(args.store).exists():
+    if not (args.store or args.agents):
+        raise UserError("nothing to verify", "pass --store FOLDER, --agents FOLDER or both")
+    if not args.store and (args.rerun or args.verdicts):
+        raise UserError("--rerun and --verdicts need a store", "add --store FOLDER")
+    if args.store and not Path(args.store).exists():
         raise UserError(f"there is no store at {args.store}", "pass the folder that was given to reproduce --store")
     machine.prepare()
+    complaints = _changed_agents(args.agents) if args.agents else []
+    if args.store:
+        complaints += _complaints_of_store(args)
+    for complaint in complaints:
+        print(visible(complaint))
+    outcome = f"{len(complaints)} checks failed" if complaints else "all checks passed"
+    print(f"{visible(args.store or ', '.join(args.agents))}: {outcome}")
+    return 1 if complaints else 0
+
+
+def _complaints_of_store(args: Args) -> list[str]:
     from langevin_dqn.runs.store import Store
 
     store = Store(args.store)
-    rows = store.load().to_dicts()
+    rows = store.load(afresh=True).to_dicts()
     complaints = _misnamed(store, rows)
     if args.rerun:
         complaints += _different(store, rows, args)
     if args.verdicts:
         complaints += _contradicted(store, args.verdicts, args.figure, args.scale)
-    for complaint in complaints:
-        print(complaint)
-    print(f"{args.store}: {f'{len(complaints)} checks failed' if complaints else 'all checks passed'}")
-    return 1 if complaints else 0
+    return complaints
+
+
+def _changed_agents(names: tuple[str, ...]) -> list[str]:
+    """Saved agents that cannot be read, or whose content is not what was written. Nothing in them is built."""
+    from langevin_dqn.array_files import ArrayFile
+    from langevin_dqn.cli.evaluate import files_of
+
+    complaints, unchecked, files = [], 0, files_of(names)
+    for path in files:
+        try:
+            file = ArrayFile.open(path, links=True)
+            file.load()
+            unchecked += file.checksum is None
+        except (OSError, ValueError) as error:
+            complaints.append(f"unreadable file: {path}: {getattr(error, 'strerror', None) or error}")
+    say(f"{len(files)} saved agents read, {len(files) - len(complaints)} are intact")
+    if unchecked:
+        say(f"{unchecked} of them have no checksum: they were saved by version 0.1")
+    return complaints
 
 
 def _misnamed(store: "Store", rows: list[dict[str, Any]]) -> list[str]:
@@ -79,10 +112,10 @@ def _misnamed(store: "Store", rows: list[dict[str, Any]]) -> list[str]:
         raise UserError(f"{store.folder} has no runs", "make some with langevin-dqn reproduce")
     strangers = [row["key"] for row in rows if job_of(row) is None]
     complaints += [f"{key}.parquet does not match its key" for key in strangers]
-    _say(f"{len(rows)} files read, {len(rows) - len(strangers)} match their keys")
+    say(f"{len(rows)} files read, {len(rows) - len(strangers)} match their keys")
     unchecked = sum(row.get(checksum.COLUMN) is None for row in rows)
     if unchecked:
-        _say(f"{unchecked} of them have no checksum: they were stored by version 0.1")
+        say(f"{unchecked} of them have no checksum: they were stored by version 0.1")
     return complaints
 
 
@@ -95,12 +128,12 @@ def _different(store: "Store", rows: list[dict[str, Any]], args: Args) -> list[s
     chosen = [row for row in sample(_allowed(rows, args.trust), args.rerun) if job_of(row)]
     jobs = [job for row in chosen if (job := job_of(row))]
     lazy = sum(learner_of(row) == "lazy" for row in chosen)
-    _say(f"{len(jobs)} runs to repeat, {lazy} of them with lazy rows")
+    say(f"{len(jobs)} runs to repeat, {lazy} of them with lazy rows")
     complaints, rounded = [], set()
     for index, again in run_jobs(jobs, workers=args.workers):
         row, kept = chosen[index], store.get(jobs[index])
         outcome = "different" if kept is None else compare(kept, again, row)
-        _say(f"{outcome}: {jobs[index]}, {again.episodes} episodes, {again.seconds:.1f} s")
+        say(f"{outcome}: {jobs[index]}, {again.episodes} episodes, {again.seconds:.1f} s")
         if kept is None:
             complaints.append(f"describe() of the agent has changed since the run was stored: {jobs[index]}")
         elif outcome == "different":
@@ -108,8 +141,8 @@ def _different(store: "Store", rows: list[dict[str, Any]], args: Args) -> list[s
         elif outcome == "differs in rounding":
             rounded.add(made_with(row))
     if rounded:
-        _say(f"made with {'; '.join(sorted(rounded))}")
-        _say(f"repeated with {made_with(machine.describe())}, which may round differently")
+        say(f"made with {'; '.join(sorted(rounded))}")
+        say(f"repeated with {made_with(machine.describe())}, which may round differently")
     return complaints
 
 
@@ -131,11 +164,11 @@ def _allowed(rows: list[dict[str, Any]], trusted: tuple[str, ...]) -> list[dict[
         if configured(job.agent) or job.agent in agent_names() or job.agent.startswith("python:"):
             allowed.append(row)
         else:
-            _say(f"not repeated, because {job.agent!r} is not a known agent: {job}")
+            say(f"not repeated, because {job.agent!r} is not a known agent: {job}")
     if refused:
         names = ", ".join(sorted(refused))
-        _say(f"not repeated, because it would import code: runs of {names}")
-        _say("hint: add --trust ID for each id whose code you trust")
+        say(f"not repeated, because it would import code: runs of {names}")
+        say("hint: add --trust ID for each id whose code you trust")
     return allowed
 
 
@@ -147,9 +180,5 @@ def _contradicted(store: "Store", file: str, named: tuple[str, ...], scale: str 
 
     written = verdicts.read(file)  # first, because a wrong file is found out at once
     different = verdicts.differences(summarise(store, choose(named or ("all",)), scale), written)
-    _say(f"the verdicts of {file} {'do not all follow' if different else 'follow'} from the runs")
+    say(f"the verdicts of {file} {'do not all follow' if different else 'follow'} from the runs")
     return different
-
-
-def _say(words: str) -> None:
-    print(words, file=sys.stderr, flush=True)

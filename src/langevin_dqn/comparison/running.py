@@ -126,7 +126,8 @@ def sweep(
 
 def stored(entries: Iterable[Entry], store: Store | None) -> list[Result | Failure | None]:
     """What a store has of each run; None where it has nothing."""
-    return [None if store is None else store.get(entry.job) for entry in entries]
+    jobs = [entry.job for entry in entries]
+    return [None] * len(jobs) if store is None else [*store.get_all(jobs)]
 
 
 def _envs(envs: Any) -> list[str]:

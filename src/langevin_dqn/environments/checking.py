@@ -16,7 +16,7 @@ import numpy as np
 
 from langevin_dqn import prng
 from langevin_dqn.environments.base import Environment, IndexSpace, Space
-from langevin_dqn.errors import UserError, brief
+from langevin_dqn.errors import MOST_INT, UserError, brief, shown_number
 
 _HOST_MEMBERS = ("observation_space", "num_actions", "max_return", "reset", "step", "close")
 _JAX_MEMBERS = ("observation_space", "num_actions", "max_return", "max_steps", "reset", "step", "dense", "measure")
@@ -39,6 +39,7 @@ def check_environment(environment: Any, name: str) -> None:
         raise UserError(f"{name} is not an environment: {brief(environment)}", _INHERIT)
     if not isinstance(environment, Environment) and hasattr(environment, "close"):
         _check_members(environment, name, _HOST_MEMBERS, _ADAPT)
+        _check_sizes(environment, name)
         return
     _check_members(environment, name, _JAX_MEMBERS, _INHERIT)
     _check_fields(environment, name)
@@ -53,7 +54,7 @@ def _check_members(environment: Any, name: str, members: tuple[str, ...], hint: 
             value = getattr(environment, member)
         except Exception as error:
             if isinstance(getattr(own, member, None), property) or not isinstance(error, AttributeError):
-                raise UserError(f"{name}: {member} raises {brief(error)}", _where(error, own)) from error
+                raise UserError(f"{name}: {member} raises {brief(error)}", where(error, own)) from error
             raise UserError(f"{name} ({own.__name__}) has no {member}", hint) from None
         if member in ("reset", "step") and getattr(own, member, None) is getattr(Environment, member):
             raise UserError(f"{name} ({own.__name__}) has no {member}", f"define {_SIGNATURES[member]}")
@@ -77,22 +78,34 @@ def _check_fields(environment: Any, name: str) -> None:
 
 def _check_constants(environment: Any, name: str) -> None:
     """What decides shapes is known when JAX compiles, and makes sense."""
-    space, actions, steps = environment.observation_space, environment.num_actions, environment.max_steps
-    if not isinstance(space, Space):
-        raise UserError(
-            f"{name}: observation_space is not a space: {brief(space)}",
-            "use IndexSpace(n) or ArraySpace(shape) of langevin_dqn.environments",
-        )
-    for member, number in {"num_actions": actions, "max_steps": steps}.items():
-        if member == "max_steps" and number is None:
-            continue
-        if not isinstance(number, numbers.Integral) or number < 1:
-            raise UserError(f"{name}: {member}={number} is not a positive integer", "use a Python integer")
+    _check_sizes(environment, name)
+    if environment.max_steps is not None:
+        _check_count(f"{name}: max_steps", environment.max_steps)
     for member in ("max_return", "learned_regret"):
         number = getattr(environment, member, None)
         if number is not None and np.ndim(number) != 0:
             raise UserError(f"{name}: {member} has shape {np.shape(number)}", "use one number, or None")
     jax.eval_shape(lambda environment: _check_static(environment, name), environment)
+
+
+def _check_sizes(environment: Any, name: str) -> None:
+    """Observations and actions that an agent can be made for."""
+    space = environment.observation_space
+    if not isinstance(space, Space):
+        raise UserError(
+            f"{name}: observation_space is not a space: {brief(space)}",
+            "use IndexSpace(n) or ArraySpace(shape) of langevin_dqn.environments",
+        )
+    _check_count(f"{name}: num_actions", environment.num_actions)
+    for size in (space.n,) if isinstance(space, IndexSpace) else space.shape:
+        _check_count(f"{name}: size of {space}", size)
+
+
+def _check_count(what: str, number: Any) -> None:
+    if isinstance(number, bool) or not isinstance(number, numbers.Integral) or int(number) < 1:
+        raise UserError(f"{what}={number} is not a positive integer", "use a Python integer")
+    if int(number) > MOST_INT:
+        raise UserError(f"{what}={shown_number(int(number))} is out of range", f"use at most {MOST_INT}")
 
 
 def _check_static(environment: Any, name: str) -> None:
@@ -132,7 +145,7 @@ def _trace(environment: Any, name: str, method: str, expect: Callable[[Any], Any
         try:
             outcome = getattr(environment, method)(*args)
         except Exception as error:
-            hint = _where(error, type(environment))
+            hint = where(error, type(environment))
             raise UserError(f"{name}: {method} raises {brief(error)}", hint) from error
         return expect(outcome)
 
@@ -212,7 +225,7 @@ def _array(shape: tuple[int, ...], dtype: Any) -> str:
     return f"{dtype} of shape {shape}"
 
 
-def _where(error: BaseException, kind: type) -> str:
+def where(error: BaseException, kind: type) -> str:
     """A hint: the line of the user's file at which it happened, and what JAX does not allow."""
     try:
         file = inspect.getsourcefile(kind)

@@ -2,20 +2,25 @@
 
 import math
 
-from langevin_dqn.errors import UserError
+from langevin_dqn.errors import MOST_FLOAT, UserError
 
 #: Seeds that ``np.random.RandomState`` takes.
 MAX_SEED = 2**32 - 1
 
 
 def in_range(name: str, value: float, low: float, high: float = math.inf) -> None:
-    """Refuse a setting that is outside [low, high] or not finite."""
-    if not (low <= value <= high and math.isfinite(value)):
-        limits = f"of at least {low:g}" if high == math.inf else f"from {low:g} to {high:g}"
+    """Refuse a setting that is outside [low, high], too large for any program, or not finite."""
+    if not (low <= value <= min(high, MOST_FLOAT)):
+        limits = f"of at least {low:g}" if high == math.inf and value < low else f"from {low:g} to {_most(high)}"
         raise UserError(f"{name}={value:g} is out of range", f"use a value {limits}")
 
 
 def positive(name: str, value: float) -> None:
-    """Refuse a setting that is not a finite number above zero."""
-    if not (value > 0 and math.isfinite(value)):
-        raise UserError(f"{name}={value:g} is out of range", "use a value above 0")
+    """Refuse a setting that is not a finite number above zero, or too large for any program."""
+    if not 0 < value <= MOST_FLOAT:
+        limits = f"of at most {MOST_FLOAT:g}" if value > 0 else "above 0"
+        raise UserError(f"{name}={value:g} is out of range", f"use a value {limits}")
+
+
+def _most(high: float) -> str:
+    return f"{min(high, MOST_FLOAT):g}"

@@ -60,7 +60,10 @@ def make_env(env_id: str) -> Environment | HostEnvironment:
     """
     name, colon, settings = env_id.partition(":")
     if colon and name in PREFIXES:
-        return PREFIXES[name](settings)
+        made = PREFIXES[name](settings)
+        if isinstance(made, HostEnvironment):
+            check_environment(made, env_id)
+        return made
     for pattern, library, prefix in _ELSEWHERE:
         if name not in FACTORIES and re.search(pattern, name):
             hint = f"{library} environments begin with {prefix}: {prefix}:{env_id}"
@@ -96,14 +99,18 @@ def as_environment(env: Any) -> Environment | HostEnvironment:
     if is_made_here(env):
         try:
             made = env()
-        except Exception as error:
+        except UserError:
+            raise
+        except (Exception, SystemExit) as error:
             raise UserError(f"the function that makes the environment raises {brief(error)}", _CALLED) from error
         if callable(made) and not hasattr(made, "step"):
             raise UserError(f"the function returns {brief(made)}, not an environment", _CALLED)
         return as_environment(made)
     loaded = sys.modules.get("gymnasium")
     if loaded is not None and isinstance(env, loaded.Env):
-        return gymnasium.GymnasiumEnvironment(env)
+        wrapped = gymnasium.GymnasiumEnvironment(env)
+        check_environment(wrapped, type(env).__name__)
+        return wrapped
     # gymnax.make and xminigrid.make return an environment and its parameters.
     env, *params = env if isinstance(env, tuple) and len(env) == 2 else (env,)
     name = type(env).__name__
@@ -219,7 +226,7 @@ def _call_users(factory: Factory, settings: dict[str, Any], name: str) -> Enviro
         environment = factory(**settings)
     except UserError:
         raise
-    except Exception as error:  # a factory may raise anything
+    except (Exception, SystemExit) as error:  # a factory may raise anything
         raise UserError(f"{name} cannot be made: {brief(error)}", f"check its settings: {name}:size=10") from error
     check_environment(environment, name)
     return environment

@@ -10,6 +10,7 @@ import numpy as np
 from langevin_dqn import keys
 from langevin_dqn.agents.base import BaseAgent, Step
 from langevin_dqn.environments import Environment, HostEnvironment, Space, as_environment, is_made_here
+from langevin_dqn.environments.guarded import Guarded
 from langevin_dqn.errors import MOST_SEED, UserError, whole_number
 from langevin_dqn.loops import compiled, host
 from langevin_dqn.pytrees import pytree, static
@@ -35,6 +36,11 @@ class TrainedAgent:
     def begin_episode(self, key: jax.Array) -> "TrainedAgent":
         """The same, with what it acts on drawn anew: for an ensemble, the member."""
         return replace(self, state=self.agent.begin_episode(key, self.state))
+
+    @property
+    def is_finite(self) -> bool:
+        """False if it has diverged: its actions then mean nothing."""
+        return bool(self.agent.is_finite(self.state))
 
     def act(self, key: jax.Array, obs: jax.Array) -> jax.Array:
         """Its action without exploration by random actions."""
@@ -103,6 +109,8 @@ def evaluate(
         own = getattr(trained, "trained", None)
         hint = "pass its .trained" if isinstance(own, TrainedAgent) else "pass train(..., keep_agent=True).trained"
         raise UserError(f"evaluate takes a trained agent, not a {type(trained).__name__}", hint)
+    if not trained.is_finite:
+        raise UserError("the parameters of the agent are not finite: its training diverged", "train it again")
     environment = as_environment(env)
     if (environment.observation_space, environment.num_actions) != (trained.space, trained.num_actions):
         raise UserError(
@@ -116,7 +124,11 @@ def evaluate(
         *_, last = compiled.run(player, environment, key, **limits)
         return np.asarray(last.returns)
     try:
-        *_, last = host.run(player, environment, key, seed=seed, **limits)
+        own = getattr(environment, "env", environment)  # what an adapter wraps
+        guarded = Guarded(environment, env if isinstance(env, str) else type(own).__name__)
+        *_, last = host.run(player, guarded, key, seed=seed, **limits)
+        if last.fault is not None:
+            raise last.fault
         return np.asarray(last.returns, np.float64)
     finally:
         if is_made_here(env):

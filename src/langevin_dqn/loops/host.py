@@ -19,7 +19,7 @@ from langevin_dqn import compile_time, keys
 from langevin_dqn.agents import episode
 from langevin_dqn.agents.base import Step
 from langevin_dqn.environments import HostEnvironment, Space
-from langevin_dqn.errors import UserError
+from langevin_dqn.errors import EnvironmentFault, UserError
 from langevin_dqn.loops.capacity import refitted_state, rounded_steps
 from langevin_dqn.loops.snapshot import Milestones, Snapshot
 from langevin_dqn.networks.base import example_observation
@@ -125,29 +125,34 @@ def run(
     if resumed is not None:
         finite = bool(is_finite(agent, carry.state))
         yield snapshot()._replace(resumed=True)
-    while not over():
-        if ended:
-            obs = environment.reset(_seed_of_reset(seed, begun, restorable))
-            begun += 1
-            carry = begin(agent, key, np.int32(begun), carry, obs)
-            total, ended, began = np.float32(0), False, done
-        while not (ended or done >= most_steps):
-            action = int(carry.action)
-            obs, reward, terminated, truncated = environment.step(action)
-            actions.append(action)
-            ended, done, total = terminated or truncated, done + 1, total + np.float32(reward)
-            carry = proceed(agent, carry, obs, np.float32(reward), np.bool_(terminated), np.bool_(truncated))
-            if time.perf_counter() - shown > seconds and not ended:
-                yield snapshot()
+    try:
+        while not over():
+            if ended:
+                obs = environment.reset(_seed_of_reset(seed, begun, restorable))
+                begun += 1
+                carry = begin(agent, key, np.int32(begun), carry, obs)
+                total, ended, began = np.float32(0), False, done
+            while finite and not (ended or done >= most_steps):
+                action = int(carry.action)
+                obs, reward, terminated, truncated = environment.step(action)
+                actions.append(action)
+                ended, done, total = terminated or truncated, done + 1, total + np.float32(reward)
+                carry = proceed(agent, carry, obs, np.float32(reward), np.bool_(terminated), np.bool_(truncated))
+                if time.perf_counter() - shown > seconds and not ended:
+                    finite = bool(is_finite(agent, carry.state))
+                    yield snapshot()
+                    shown = time.perf_counter()
+            if ended:
+                returns.append(float(total))
+                lengths.append(done - began)
+            finite = bool(is_finite(agent, carry.state))
+            check, metrics = ended and checks.reached(done), ended and rows.reached(done)
+            if check or metrics or over() or time.perf_counter() - shown > seconds:
+                yield snapshot(check, metrics)
                 shown = time.perf_counter()
-        if ended:
-            returns.append(float(total))
-            lengths.append(done - began)
-        finite = bool(is_finite(agent, carry.state))
-        check, metrics = ended and checks.reached(done), ended and rows.reached(done)
-        if check or metrics or over() or time.perf_counter() - shown > seconds:
-            yield snapshot(check, metrics)
-            shown = time.perf_counter()
+    except EnvironmentFault as fault:  # with the run as it was before: nothing that was learned is lost
+        place = f"at the start of episode {begun + 1}" if ended else f"at step {done + 1}, in episode {begun}"
+        yield snapshot()._replace(fault=fault.at(place))
 
 
 def _start(agent: Any, environment: HostEnvironment, key: jax.Array, seed: int, room: int | None) -> HostRun:

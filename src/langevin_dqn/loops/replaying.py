@@ -53,6 +53,8 @@ def _restore(environment: HostEnvironment, seed: int, warm_up: int, run: HostRun
             if total.tobytes() != run.returns[episodes].tobytes():
                 return False
             episodes += 1
+    if ended and not bool(run.ended) and int(run.begun) == begun + 1:  # its environment failed in the first step
+        obs, begun, ended = environment.reset(None if begun else seed), begun + 1, False
     same_place = (episodes, begun, ended) == (len(run.returns), int(run.begun), bool(run.ended))
     last = np.asarray(jax.device_get(run.carry.obs))
     return same_place and (obs is None or np.asarray(obs, last.dtype).tobytes() == last.tobytes())

@@ -60,6 +60,7 @@ def run(
             regret_share=jnp.float32(-jnp.inf if learned_regret is None else learned_regret),
         )
         carry = RUN_CHUNK.compiled_for(agent, environment)(agent, environment, keys, carry, limits)
+        carry = compiled.with_exact_regret(carry, environment)
         snapshots = _snapshots(agent, carry)
         ran = int((np.array(carry.episodes) - done).max())
         going &= np.array(carry.episodes) < most

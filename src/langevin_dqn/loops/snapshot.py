@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from langevin_dqn.errors import EnvironmentFault
 from langevin_dqn.runs.result import UncertaintyMaps
 
 
@@ -24,6 +25,7 @@ class Snapshot(NamedTuple):
         metrics: true where metrics are due.
         resumed: true for the state that a run is resumed from.
         record: what was recorded, if anything.
+        fault: what the environment did wrong, which ends the run, and a hint.
     """
 
     state: Any
@@ -37,6 +39,7 @@ class Snapshot(NamedTuple):
     metrics: bool = False
     resumed: bool = False
     record: UncertaintyMaps | None = None
+    fault: EnvironmentFault | None = None
 
 
 class Milestones:

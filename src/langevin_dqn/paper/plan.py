@@ -1,7 +1,7 @@
 """What still has to be run, and how long that takes at most."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from langevin_dqn.agents.learners import choose_learner
 from langevin_dqn.config import AgentConfig
@@ -38,8 +38,12 @@ class Plan:
 def plan_of(jobs: Iterable[Job], store: Store) -> Plan:
     """What of ``jobs`` the store lacks; a run that is asked for twice is in it once."""
     distinct = {key_of(job): job for job in jobs}
-    missing = {key: job for key, job in distinct.items() if not store.has(job)}
-    seconds = {key: at_most(job) for key, job in missing.items()}
+    there = store.has_all(list(distinct.values()))
+    missing = {key: job for (key, job), stored in zip(distinct.items(), there, strict=True) if not stored}
+    kinds = {key: repr(replace(job, seed=0)) for key, job in missing.items()}  # seeds take the same time
+    by_kind = {kinds[key]: job for key, job in missing.items()}
+    longest = {kind: at_most(job) for kind, job in by_kind.items()}
+    seconds = {key: longest[kind] for key, kind in kinds.items()}
     order = sorted(missing, key=lambda key: -seconds[key])
     return Plan(tuple(distinct.values()), tuple(missing[key] for key in order), seconds)
 

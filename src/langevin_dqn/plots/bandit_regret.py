@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 
 from langevin_dqn.errors import UserError
-from langevin_dqn.plots.style import STYLES, check_path
+from langevin_dqn.plots.style import STYLES, check_path, write
 
 #: Of each rule that is not an agent: colour, dashes and name, as in ``style.STYLES``.
 RULES = {
@@ -50,7 +50,7 @@ def regret_curves(
         all_axes[0][0].set_ylabel("cumulative regret")
         if caption:
             figure.supxlabel(caption, size=7, color="0.35")
-        figure.savefig(path, dpi=200)
+        write(figure, path, dpi=200)
         plt.close(figure)
     return path
 

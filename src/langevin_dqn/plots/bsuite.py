@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from langevin_dqn.analysis.bsuite_summary import BY_TYPE, TAGS
-from langevin_dqn.plots.style import LEGEND, SPARE, STYLES, check_path, drawing, wrapped
+from langevin_dqn.plots.style import LEGEND, SPARE, STYLES, check_path, drawing, wrapped, write
 
 #: By agent or any label, then by experiment or tag.
 Scores = Mapping[str, Mapping[str, float]]
@@ -90,7 +90,7 @@ def radar(scores: Scores, path: str | Path, caption: str = "", ranges: Ranges | 
         axes.spines["inner"].set(color="0.6", linewidth=0.8)
         top = _caption(figure, _with_key(caption, ranges))
         figure.legend(loc="lower center", bbox_to_anchor=(0.5, top), ncols=3, columnspacing=1.4, **LEGEND)
-        figure.savefig(path, dpi=300)
+        write(figure, path, dpi=300)
         plt.close(figure)
     return path
 
@@ -140,7 +140,7 @@ def bars(
             labels.append("not run")
         columns = len(labels) if legend_rows == 1 else 2
         figure.legend(handles, labels, loc="upper center", ncols=columns, columnspacing=1.4, **LEGEND)
-        figure.savefig(path, dpi=300)
+        write(figure, path, dpi=300)
         plt.close(figure)
     return path
 

@@ -5,7 +5,7 @@ from typing import Any
 
 from langevin_dqn.environments.bsuite.deep_sea import MIN_DEPTH
 from langevin_dqn.errors import UserError
-from langevin_dqn.plots.style import check_path
+from langevin_dqn.plots.style import check_path, write
 
 _WATER, _PATH, _CHEST, _LEFT = "#DCEBF5", "#D55E00", "#E69F00", "#0072B2"
 #: At larger depths the cells would be too small to read.
@@ -53,7 +53,7 @@ def draw(path: str | Path, depth: int = 8) -> Path:
         axes.tick_params(length=0)
         axes.spines[:].set_visible(False)
         figure.legend(handles=_legend(depth), loc="center right", frameon=False, fontsize=8, handlelength=1.6)
-        figure.savefig(path, dpi=200)
+        write(figure, path, dpi=200)
         plt.close(figure)
     return path
 

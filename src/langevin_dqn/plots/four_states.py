@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 
 from langevin_dqn.insight.four_states import ACTIONS, DOWN, HORIZON, STATES, UNCERTAIN, UP, FourStates
-from langevin_dqn.plots.style import check_path
+from langevin_dqn.plots.style import check_path, write
 
 #: Corners of a cell's two triangles around its middle, y downwards: up above, down below.
 _CORNERS = {UP: ((-0.3, -0.03), (0.3, -0.03), (0.0, -0.36)), DOWN: ((-0.3, 0.03), (0.3, 0.03), (0.0, 0.36))}
@@ -52,7 +52,7 @@ def triangles(
         figure.colorbar(mappable, ax=list(panels[:, 0]), shrink=0.7, aspect=30, label="variance of Q (log scale)")
         if caption:
             figure.supxlabel(caption, size=7, color="0.35")
-        figure.savefig(path, dpi=200)
+        write(figure, path, dpi=200)
         plt.close(figure)
     return path
 

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from langevin_dqn import files
 from langevin_dqn.errors import UserError
 from langevin_dqn.extras import require
 from langevin_dqn.runs.folders import check_file
@@ -117,6 +118,12 @@ def save(plt, figure, path: Path, caption: str) -> Path:
     """Write a picture with a caption below, and close it; one that begins with a full stop lacks its first part."""
     words = wrapped(caption.removeprefix(". "), figure.get_size_inches()[0])
     figure.supxlabel(words, size=7, color="0.35")
-    figure.savefig(path, dpi=300)
+    write(figure, path, dpi=300)
     plt.close(figure)
     return path
+
+
+def write(figure, path: Path, dpi: int) -> None:
+    """Write a picture in the place of what is there, and nothing through a link of that name."""
+    with files.replacing(path) as file:
+        figure.savefig(file, format=path.suffix[1:], dpi=dpi)

@@ -1,16 +1,20 @@
 """Maps of the uncertainty of the states of Deep Sea through training: some side by side, or a film."""
 
+import shutil
+import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
 
+from langevin_dqn import files
 from langevin_dqn.analysis.uncertainty import CLIP, grid, learned_map, nearest_map, reachable, uncertainty
 from langevin_dqn.environments import make_env
 from langevin_dqn.environments.bsuite.deep_sea import DeepSea
 from langevin_dqn.errors import UserError
 from langevin_dqn.ids import refuse_import
-from langevin_dqn.plots.style import check_path, label, wrapped
+from langevin_dqn.plots.style import check_path, label, wrapped, write
+from langevin_dqn.runs.folders import check_file
 from langevin_dqn.runs.result import Result, UncertaintyMaps
 
 #: Where the colours begin; smaller values look the same. The scale is logarithmic: the uncertainty of known and
@@ -37,6 +41,7 @@ def check(path: str | Path, env: str, environment: object) -> Path:
     path = Path(path)
     if path.suffix == ".gif":
         check_path(path.with_suffix(".png"))  # the same folder
+        check_file(path)
         return path
     return check_path(path)
 
@@ -80,7 +85,7 @@ def draw_maps(result: Result, path: str | Path, episodes: Sequence[int] = EPISOD
         protocol = _caption(result) if caption is None else caption
         words = f"{protocol.removesuffix('.')}. {_KEY}" if protocol else _KEY
         figure.supxlabel(wrapped(words, 5.5), size=7, color="0.35")
-        figure.savefig(path, dpi=300)
+        write(figure, path, dpi=300)
         plt.close(figure)
     return path
 
@@ -108,7 +113,11 @@ def animate(result: Result, path: str | Path, per_second: int = 4) -> Path:
             return (image,)
 
         _scale(figure, frame(0)[0], [axis], shrink=1)
-        FuncAnimation(figure, frame, frames=places).save(path, writer=PillowWriter(fps=per_second), dpi=110)
+        with tempfile.TemporaryDirectory() as scratch, files.replacing(path) as file:
+            film = Path(scratch) / "film.gif"  # its writer takes a name only
+            FuncAnimation(figure, frame, frames=places).save(film, writer=PillowWriter(fps=per_second), dpi=110)
+            with film.open("rb") as drawn:
+                shutil.copyfileobj(drawn, file)
         plt.close(figure)
     return path
 

@@ -77,11 +77,11 @@ def origins(store: Store, reports: Sequence[FigureReport]) -> list[dict[str, Any
     """Machines and versions that made the runs of ``reports``, and how many each made."""
     import polars as pl
 
-    rows = store.load()
+    asked = {store.path(job).stem for report in reports for job in report.figure.jobs[report.scale]}
+    columns = ["machine", "python", "jax", "package", "algorithm_version"]
+    rows = store.load(columns=["key", "finished_at", *columns])
     if rows.is_empty():
         return []
-    asked = {store.path(job).stem for report in reports for job in report.figure.jobs[report.scale]}
-    columns = ("machine", "python", "jax", "package", "algorithm_version")
     counted = rows.filter(pl.col("key").is_in(asked)).group_by(columns)
     times = pl.col("finished_at").dt.date()
     return counted.agg(pl.len().alias("runs"), first=times.min(), last=times.max()).sort(columns).to_dicts()

@@ -10,7 +10,7 @@ from langevin_dqn.paper.figure import Figure, FigureReport
 from langevin_dqn.paper.jobs import SCALES
 from langevin_dqn.runs.result import Result
 from langevin_dqn.runs.runners import Job
-from langevin_dqn.runs.store import Store
+from langevin_dqn.runs.store import Store, key_of
 
 
 def summarise(store: Store, figures: Iterable[Figure], scale: str | None = None) -> list[FigureReport]:
@@ -22,20 +22,16 @@ def summarise(store: Store, figures: Iterable[Figure], scale: str | None = None)
         scale: whose runs to use. By default, figure by figure, the largest scale of which
             at least half of the runs are done or, where there is none, the one with the largest share.
     """
-    cache: dict[str, Result | None] = {}
+    figures, scales = list(figures), (scale,) if scale else SCALES
+    asked = {key_of(job): job for figure in figures for name in scales for job in figure.jobs[name]}
+    found = dict(zip(asked, store.get_all(list(asked.values())), strict=True))
 
-    def get(job: Job) -> Result | None:
-        name = store.path(job).stem
-        if name not in cache:
-            cache[name] = store.get(job)
-        return cache[name]
+    def stored(jobs: Iterable[Job]) -> tuple[Result, ...]:
+        return tuple(result for job in jobs if (result := found[key_of(job)]) is not None)
 
     reports = []
     for figure in figures:
-        done = {
-            name: tuple(result for job in figure.jobs[name] if (result := get(job)) is not None)
-            for name in ((scale,) if scale else SCALES)
-        }
+        done = {name: stored(figure.jobs[name]) for name in scales}
         share = {name: len(done[name]) / max(len(figure.jobs[name]), 1) for name in done}
         chosen = max(done, key=lambda name: (min(share[name], 0.5), SCALES.index(name)))
         missing = len(figure.jobs[chosen]) - len(done[chosen])

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from langevin_dqn.errors import UserError
+from langevin_dqn import files
+from langevin_dqn.errors import UserError, brief
 from langevin_dqn.paper.claims import FAILS, HOLDS, INCONCLUSIVE, NOT_ENOUGH, Verdict
 from langevin_dqn.paper.figure import ID, FigureReport
 from langevin_dqn.report.summary import to_dicts
@@ -42,9 +43,10 @@ def read(path: str | Path) -> Written:
     """The verdicts in a file written by ``report --json`` or ``--markdown``."""
     path = Path(path)
     try:
-        text = path.read_text(encoding="utf-8")
+        text = files.read_text(path, links=True)
     except (OSError, UnicodeDecodeError) as error:
-        raise UserError(f"cannot read {path}: {error}", "pass a file written by report --json or --markdown") from None
+        reason = getattr(error, "strerror", None) or brief(error)
+        raise UserError(f"cannot read {path}: {reason}", "pass a file written by report --json or --markdown") from None
     verdicts = _from_markdown(text) if path.suffix == ".md" else _from_json(text, path)
     if not verdicts:
         raise UserError(f"{path} has no verdicts", "write it with report --json or --markdown")
@@ -65,8 +67,11 @@ def differences(reports: Sequence[FigureReport], written: Written) -> list[str]:
 def _from_json(text: str, path: Path) -> Verdicts:
     try:
         claims = [json.loads(line) for line in text.splitlines() if line.strip()]
-        return {(claim["figure"], _one_line(claim["claim"])): claim["verdict"] for claim in claims}
-    except (ValueError, KeyError, TypeError):
+        verdicts = {(claim["figure"], _one_line(claim["claim"])): claim["verdict"] for claim in claims}
+        if not all(isinstance(word, str) for key, verdict in verdicts.items() for word in (*key, verdict)):
+            raise TypeError
+        return verdicts
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
         raise UserError(f"{path} is not a file with one claim per line", "write it with report --json") from None
 
 

@@ -6,17 +6,15 @@ steps done. The arrays are flat, without the zeros at their ends; their shapes a
 is compressed.
 """
 
-import contextlib
 import hashlib
 import math
 import re
-import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from langevin_dqn import __version__, array_files, machine
+from langevin_dqn import __version__, array_files, files, machine
 from langevin_dqn.agents.described import check_same_agent, describe_space
 from langevin_dqn.array_files import ArrayFile
 from langevin_dqn.environments import Environment, HostEnvironment
@@ -30,8 +28,6 @@ FORMAT = 1
 KEPT = 2
 
 _NAME = "checkpoint_{:012d}.npz"
-#: Seconds after which an unfinished file has no writer any more.
-_ABANDONED = 3600
 
 
 class CheckpointError(UserError):
@@ -76,7 +72,7 @@ class Checkpoints:
         array_files.write(path, {**about, "shapes": shapes}, flat)
         for old in self.files()[:-KEPT]:
             old.unlink(missing_ok=True)
-        self._remove_abandoned()
+        files.remove_abandoned(self.folder, ".checkpoint_*.tmp")
         return path
 
     def open(self) -> ArrayFile:
@@ -95,13 +91,6 @@ class Checkpoints:
             raise CheckpointError(f"cannot read {path}: {error.strerror or error}", "use another folder") from None
         except ValueError:
             raise damaged(path) from None
-
-    def _remove_abandoned(self) -> None:
-        """Remove what writers that were killed left behind; a living one's file is seconds old."""
-        for left in self.folder.glob(".checkpoint_*.tmp"):
-            with contextlib.suppress(OSError):
-                if time.time() - left.stat().st_mtime > _ABANDONED:
-                    left.unlink()
 
 
 def _steps_of(path: Path) -> int | None:
@@ -198,7 +187,7 @@ def _check_headers(file: ArrayFile) -> None:
         if header.compressed or len(header.shape) != 1 or header.shape[0] > size:
             raise ValueError
         needed += size * header.dtype.itemsize
-    if needed > (machine.memory() or math.inf):
+    if needed > (machine.available_memory() or math.inf):
         raise ValueError
 
 

@@ -9,16 +9,20 @@ import csv
 import json
 import os
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Protocol
+from typing import IO, Any, Protocol
 
-from langevin_dqn.errors import UserError, unknown
+from langevin_dqn import files
+from langevin_dqn.errors import UserError, brief, unknown
 from langevin_dqn.extras import require
 from langevin_dqn.runs.folders import check_writable
 
 #: Environment steps between two rows, by default: with these, metrics cost less than 3% of the fastest runs here.
 METRICS_EVERY = 2000
+
+#: The largest log that is read when a run is resumed: bytes.
+_MOST_LOG = 2**30
 
 Row = Mapping[str, Any]
 
@@ -47,15 +51,14 @@ class CsvWriter:
         path = folder / self.FILES
         kept = []
         if steps is not None and path.exists():
-            with path.open(newline="") as file, contextlib.suppress(ValueError, TypeError, KeyError, csv.Error):
-                kept = [row for row in csv.DictReader(file) if int(row["steps"]) <= steps]
+            lines = _read(path).splitlines(keepends=True)
+            with contextlib.suppress(ValueError, TypeError, KeyError, csv.Error):  # a line that was cut off
+                for row in csv.DictReader(lines):
+                    if int(row["steps"]) <= steps and None not in row and None not in row.values():
+                        kept.append(row)
         self._columns = list(kept[0]) if kept else []
-        self._file = _rewritten(path)
+        self._file = _rewritten(path, lambda file: _write_rows(file, self._columns, kept))
         self._writer = csv.DictWriter(self._file, self._columns, extrasaction="ignore", restval="")
-        if kept:
-            self._writer.writeheader()
-            self._writer.writerows(kept)
-        _replace(self._file, path)
 
     def write(self, row: Row) -> None:
         if not self._columns:
@@ -68,6 +71,13 @@ class CsvWriter:
         self._file.close()
 
 
+def _write_rows(file: IO[str], columns: list[str], rows: Sequence[Row]) -> None:
+    if rows:
+        writer = csv.DictWriter(file, columns)
+        writer.writeheader()
+        writer.writerows(rows)
+
+
 class JsonLinesWriter:
     """``metrics.jsonl``: an object per row. Its arguments are those of ``CsvWriter``."""
 
@@ -78,13 +88,11 @@ class JsonLinesWriter:
         path = folder / self.FILES
         kept = []
         if steps is not None and path.exists():
-            with contextlib.suppress(ValueError, TypeError, KeyError):  # a line that was cut off
-                for line in path.read_text().splitlines(keepends=True):
+            with contextlib.suppress(ValueError, TypeError, KeyError, RecursionError):  # a line that was cut off
+                for line in _read(path).splitlines(keepends=True):
                     if json.loads(line)["steps"] <= steps and line.endswith("\n"):
                         kept.append(line)
-        self._file = _rewritten(path)
-        self._file.writelines(kept)
-        _replace(self._file, path)
+        self._file = _rewritten(path, lambda file: file.writelines(kept))
 
     def write(self, row: Row) -> None:
         self._file.write(json.dumps(row, allow_nan=False) + "\n")
@@ -94,14 +102,20 @@ class JsonLinesWriter:
         self._file.close()
 
 
-def _rewritten(path: Path) -> Any:
-    return path.with_name(f".{path.name}.tmp").open("w", newline="")
+def _read(path: Path) -> str:
+    """What is there of a log; nothing of what cannot be read."""
+    try:
+        return files.read_text(path, most=_MOST_LOG)
+    except (OSError, UnicodeDecodeError) as error:
+        warnings.warn(f"{path} cannot be read and is replaced: {brief(error)}", RuntimeWarning, stacklevel=4)
+        return ""
 
 
-def _replace(file: Any, path: Path) -> None:
-    """Put the file in the place of the old one, once it has what is kept of it."""
-    file.flush()
-    os.replace(file.name, path)
+def _rewritten(path: Path, kept: Callable[[IO[str]], None]) -> IO[str]:
+    """A new file in the place of the old one, with what is kept of it, to write more to."""
+    with files.replacing(path, "w", newline="", encoding="utf-8") as file:
+        kept(file)
+    return path.open("a", newline="", encoding="utf-8")
 
 
 class TensorboardWriter:

@@ -5,11 +5,29 @@ import numpy as np
 #: "Learned" in the paper: regret below this share of the worst, 0.8 per episode.
 LEARNED_SHARE = 0.8
 
+#: Terms of a sum that are added one by one.
+_BLOCK = 1024
+
 
 def regret(returns: np.ndarray, max_return: float) -> np.ndarray:
     """Regret(l) after each episode l: what the best policy would have earned, less what was."""
-    returns = np.asarray(returns, np.float64)
-    return np.cumsum(max_return - returns)
+    return _running_sums(max_return - np.asarray(returns, np.float64))
+
+
+def total_regret(returns: np.ndarray, max_return: float) -> float:
+    """Regret after the last episode, summed in pairs: exact to about 1e-10 after a million episodes."""
+    return float(np.sum(max_return - np.asarray(returns, np.float64)))
+
+
+def _running_sums(values: np.ndarray) -> np.ndarray:
+    """Sums of the first 1, 2, … values, in blocks: rounding errors grow with the number of blocks, not of values."""
+    if len(values) <= _BLOCK:
+        return np.cumsum(values)
+    padded = np.zeros(-(-len(values) // _BLOCK) * _BLOCK)
+    padded[: len(values)] = values
+    within = np.cumsum(padded.reshape(-1, _BLOCK), axis=1)
+    within[1:] += np.cumsum(within[:-1, -1])[:, None]
+    return within.reshape(-1)[: len(values)]
 
 
 def learning_time(returns: np.ndarray, max_return: float, share: float = LEARNED_SHARE) -> int | None:

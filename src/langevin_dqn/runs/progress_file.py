@@ -7,8 +7,16 @@ import socket
 import time
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
+from typing import Any, TypeVar, get_type_hints
+
+from langevin_dqn import files
 
 NAME = "progress.json"
+
+#: No count and no time is larger.
+_MOST = 2**53
+
+T = TypeVar("T")
 
 #: Seconds without an update after which a sweep counts as ended.
 SILENT = 60.0
@@ -53,23 +61,38 @@ class Progress:
             os.kill(self.pid, 0)
         except ProcessLookupError:
             return False
-        except PermissionError:  # somebody else's
+        except (PermissionError, OverflowError):  # somebody else's, or no number of a process
             pass
         return True
 
 
 def write(folder: Path, progress: Progress) -> None:
     """Replace the file in one step. It is only for people to read, so failing to write it stops nothing."""
-    unfinished = folder / f".{NAME}.{os.getpid()}"
     with contextlib.suppress(OSError):
-        unfinished.write_text(json.dumps(asdict(progress)))
-        unfinished.replace(folder / NAME)
+        files.write_text(folder / NAME, json.dumps(asdict(progress)))
 
 
 def read(folder: Path) -> Progress | None:
     """The last progress that a sweep wrote; None if nothing can be read."""
     try:
-        content = json.loads((folder / NAME).read_text())
-        return Progress(**content | {"running": tuple(Running(**run) for run in content["running"])})
-    except (OSError, ValueError, KeyError, TypeError):
+        content = json.loads(files.read_text(folder / NAME))
+        running = tuple(_typed(Running, run) for run in content["running"])
+        return _typed(Progress, content | {"running": running})
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):
         return None
+
+
+def _typed(kind: type[T], content: dict[str, Any]) -> T:
+    """The dataclass of these fields; raises ``TypeError`` or ``ValueError`` where a value is not of its type."""
+    hints = get_type_hints(kind)
+    for name, value in content.items():
+        wanted = tuple if name == "running" else hints[name]
+        if wanted is float:
+            wanted = float | int
+        elif wanted == float | None:
+            wanted = float | int | None
+        if not isinstance(value, wanted) or (isinstance(value, bool) and wanted is not bool):
+            raise TypeError
+        if isinstance(value, int | float) and not abs(value) < _MOST:
+            raise ValueError
+    return kind(**content)

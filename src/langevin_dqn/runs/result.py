@@ -95,8 +95,8 @@ class Result:
     @property
     def learning_time(self) -> int | None:
         """The paper's learning time; None if not learned, or where the environment has no measure of that."""
-        if self.max_return is None or self.learned_regret is None:
-            return None
+        if self.max_return is None or self.learned_regret is None or self.diverged:
+            return None  # what a run does with parameters that are not finite is luck
         return metrics.learning_time(self.returns, self.max_return, self.learned_regret)
 
     @property
@@ -119,7 +119,7 @@ class Result:
             return float(np.sum(self.measures["regret"], dtype=np.float64)) if self.episodes else None
         if self.max_return is None or not self.episodes:
             return None
-        return float(metrics.regret(self.returns, self.max_return)[-1])
+        return metrics.total_regret(self.returns, self.max_return)
 
     @property
     def recent_return(self) -> float | None:

@@ -8,99 +8,39 @@ its content. A file that cannot be read, or whose content is not what was writte
 ``damaged``, and its run counts as not done.
 """
 
-import contextlib
-import hashlib
+import io
 import itertools
 import json
 import os
-import tempfile
-import time
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from langevin_dqn import __version__, machine
+from langevin_dqn import __version__, files, machine
 from langevin_dqn.config import FIELD_TYPES, RENAMED, AgentConfig
 from langevin_dqn.errors import UserError
 from langevin_dqn.extras import require
-from langevin_dqn.presets import AGENTS, CUSTOM, configuration, configured
-from langevin_dqn.runs import checksum
+from langevin_dqn.presets import AGENTS, CUSTOM, configured
+from langevin_dqn.runs import checksum, index, run_files
+from langevin_dqn.runs.folders import check_no_link, check_writable, file_error
+from langevin_dqn.runs.identity import Run, describe, hash_of, identity, identity_with, key_of
 from langevin_dqn.runs.result import Result, UncertaintyMaps
 from langevin_dqn.version import ALGORITHM_VERSION
 
 if TYPE_CHECKING:
     import polars as pl
 
+__all__ = [
+    "Run", "Store", "config_of", "describe", "hash_of", "identity", "identity_with", "key_of", "load_results",
+]  # fmt: skip
+
 _MEASURE, _RECORD = "measure_", "record_"
 _DESCRIPTION = "agent_description"
-_NAMES = ("agent", "preset", "changes", "outputs")
-
-#: Seconds after which an unfinished file has no writer any more.
-_ABANDONED = 3600
-
-
-class Run(Protocol):
-    """The request for a run; ``langevin_dqn.runs.runners.Job`` is one.
-
-    ``vars`` of it has the rest: the budget, and what else a job may have.
-    """
-
-    @property
-    def agent(self) -> str: ...
-    @property
-    def env(self) -> str: ...
-    @property
-    def seed(self) -> int: ...
-    @property
-    def preset(self) -> str: ...
-    @property
-    def changes(self) -> Mapping[str, Any]: ...
-    @property
-    def network(self) -> str | None: ...
-    def to_json(self) -> str: ...
-
-
-def identity(run: Run) -> dict[str, Any]:
-    """What defines a run: change any of it, and the returns would change.
-
-    The names of agents and presets are not part of it; the configuration they stand for is, or for an agent
-    that is none of the presets its id and what it says about itself. What is None, and fields of the configuration at
-    their defaults, are left out, so that a field added later does not orphan every stored run. A default may
-    therefore change only together with ``ALGORITHM_VERSION``; a test holds that.
-    """
-    return identity_with(run, describe(run))
-
-
-def identity_with(run: Run, description: Mapping[str, Any]) -> dict[str, Any]:
-    """The identity of ``run`` where ``describe`` gives, or once gave, ``description``."""
-    asked = {name: value for name, value in vars(run).items() if name not in _NAMES and value is not None}
-    if not configured(run.agent):  # two modules may have agents that describe themselves alike
-        asked["agent_id"] = run.agent
-    return {**asked, "algorithm_version": ALGORITHM_VERSION, **description}
-
-
-def describe(run: Run) -> dict[str, Any]:
-    """The agent's part of a run's identity. For an agent with an id of its own this imports its code."""
-    if configured(run.agent):
-        return {"config": configuration(run.agent, run.preset, run.changes, run.env).identity()}
-    from langevin_dqn.agents.registry import describe_agent
-
-    return {"agent": describe_agent(run.agent, dict(run.changes), run.env, run.network)}
-
-
-def key_of(run: Run) -> str:
-    """The name of a run's file: a hash of its identity."""
-    return hash_of(identity(run))
-
-
-def hash_of(identity: Mapping[str, Any]) -> str:
-    """The key that belongs to an identity."""
-    text = json.dumps(identity, sort_keys=True, separators=(",", ":"))
-    return hashlib.sha256(text.encode()).hexdigest()[:32]
+_ORDER = ("agent", "preset", "env", "seed", "key")
 
 
 class Store:
@@ -120,12 +60,9 @@ class Store:
     def prepare(self) -> None:
         """Make the folder, and find out now whether it can be written to."""
         require("polars")
-        try:
-            self.folder.mkdir(parents=True, exist_ok=True)
-            with tempfile.TemporaryFile(dir=self.folder):
-                pass
-        except OSError as error:
-            raise UserError(f"cannot write to {self.folder}: {error.strerror or error}", "use another folder") from None
+        check_writable(self.folder)
+        for name in (f"v{ALGORITHM_VERSION}", "damaged", "checkpoints"):
+            check_no_link(self.folder / name)
 
     def names(self) -> set[str]:
         """The keys of the runs that are there, unread."""
@@ -142,25 +79,15 @@ class Store:
     def put(self, run: Run, result: Result) -> Path:
         """Write the result of ``run`` atomically: all of it or, if that fails, nothing."""
         path = self.path(run)
-        unfinished = None
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
             self._remove_abandoned(path.parent)
-            descriptor, unfinished = tempfile.mkstemp(prefix=f".{path.stem}.", suffix=".tmp", dir=path.parent)
-            with os.fdopen(descriptor, "wb") as file:
-                _row(path.stem, run, result).write_parquet(file)
-                file.flush()
-                os.fsync(file.fileno())
-            os.chmod(unfinished, 0o644)  # a temporary file is its owner's alone
-            os.replace(unfinished, path)
+            content = io.BytesIO()  # on a full disk, polars raises an error that does not say so
+            _row(path.stem, run, result).write_parquet(content, statistics=False)  # of one row, they say nothing
+            with files.replacing(path) as file:
+                file.write(content.getbuffer())
         except OSError as error:
-            raise UserError(
-                f"cannot write to {path.parent}: {error.strerror or error}",
-                "free disk space and repeat the command; finished runs are kept",
-            ) from None
-        finally:
-            if unfinished and os.path.exists(unfinished):
-                os.unlink(unfinished)
+            raise file_error(error, path.parent, "make room and repeat the command; finished runs are kept") from None
         return path
 
     def get(self, run: Run) -> Result | None:
@@ -169,71 +96,98 @@ class Store:
         Agent, environment, seed and preset are those of ``run``: names in the file are not followed.
         """
         table = self._read(self.path(run))
-        return None if table is None else _result(table.row(0, named=True), run)
+        return None if table is None else self._result(table.row(0, named=True), run)
 
-    def load(self, *, all_versions: bool = False) -> "pl.DataFrame":
+    def get_all(self, runs: Sequence[Run]) -> list[Result | None]:
+        """``get`` for many runs, which a large store answers from its index (``langevin_dqn.runs.index``)."""
+        if len(runs) < index.LEAST:
+            return [self.get(run) for run in runs]
+        places: dict[str, list[int]] = {}
+        for place, run in enumerate(runs):
+            places.setdefault(key_of(run), []).append(place)
+        found: list[Result | None] = [None] * len(runs)
+        rows = self._rows(places, None)
+        for row in () if rows is None else rows.iter_rows(named=True):
+            for place in places[row["key"]]:
+                found[place] = self._result(row, runs[place])
+        return found
+
+    def has_all(self, runs: Sequence[Run]) -> list[bool]:
+        """``has`` for many runs, likewise."""
+        if len(runs) < index.LEAST:
+            return [self.has(run) for run in runs]
+        keys = [key_of(run) for run in runs]
+        rows = self._rows(keys, ["key"])
+        found = set() if rows is None else set(rows["key"])
+        return [key in found for key in keys]
+
+    def _rows(self, keys: Iterable[str], columns: list[str] | None) -> "pl.DataFrame | None":
+        names, folder = self.names(), self.folder / f"v{ALGORITHM_VERSION}"
+        paths = [folder / f"{key}.parquet" for key in dict.fromkeys(keys) if key in names]
+        return index.Index(self.folder).rows(paths, self._read, columns)
+
+    def _result(self, row: Mapping[str, Any], run: Run) -> Result | None:
+        try:
+            return _result(row, run)
+        except (UserError, ValueError, TypeError, OverflowError):  # settings or maps that no run can have
+            self._set_aside(self.path(run))
+            return None
+
+    def load(
+        self, *, all_versions: bool = False, columns: list[str] | None = None, afresh: bool = False
+    ) -> "pl.DataFrame":
         """Every run as one table, a row each, sorted by what was run.
 
         The columns are those of ``langevin-dqn run --json`` with the configuration's fields beside them (for an
         agent that is none of the presets, its description as JSON in ``agent_description``), the run that was
         asked for as JSON in ``job``, the lists ``returns`` and ``lengths`` (an entry per episode), a list
         ``measure_…`` for each column that bsuite would log, and where and when the run was made. What a run
-        recorded is in lists ``record_…``, flat. Runs of other versions of the algorithm are left out, unless
-        asked for.
+        recorded is in lists ``record_…``, flat.
+
+        Args:
+            all_versions: runs of other versions of the algorithm, too.
+            columns: only these.
+            afresh: read every file, also where the index of a large store has its content.
         """
         import polars as pl
 
         folder = "v*" if all_versions else f"v{ALGORITHM_VERSION}"
-        read = [self._read(path) for path in sorted(self.folder.glob(f"{folder}/*.parquet"))]
-        tables = [table for table in read if table is not None]
-        if not tables:
+        paths = sorted(self.folder.glob(f"{folder}/*.parquet"))
+        if afresh or len(paths) < index.LEAST:
+            rows = index.joined(table for path in paths if (table := self._read(path)) is not None)
+        else:
+            rows = index.Index(self.folder).rows(paths, self._read, columns and list({*columns, *_ORDER}))
+        if rows is None:
             return pl.DataFrame()
-        return pl.concat(tables, how="diagonal_relaxed").sort("agent", "preset", "env", "seed", "key")
+        rows = rows.sort(_ORDER).drop(index.PLACE, strict=False)
+        return rows if columns is None else rows.select(columns)
 
     def _read(self, path: Path) -> "pl.DataFrame | None":
         """A run's row; a file that cannot be read is set aside."""
-        import polars as pl
-
-        if not path.exists():
+        if not os.path.lexists(path):
             return None
-        try:
-            if _has_parquet_footer(path):
-                with path.open("rb") as file:  # by its path, a name with [, ? or * would be taken for a pattern
-                    table = pl.read_parquet(file, hive_partitioning=False)
-                if table.height == 1 and table["key"].item() == path.stem and checksum.agrees(table):
-                    return table
-        except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError, ValueError):
-            pass
-        self._set_aside(path)
-        return None
+        table = run_files.read(path)
+        if table is None:
+            self._set_aside(path)
+        return table
 
     def _remove_abandoned(self, folder: Path) -> None:
-        """Once, remove what writers that were killed left behind; a living one's file is seconds old."""
+        """Once, remove what writers that were killed left behind."""
         if not self._swept:
             self._swept = True
-            for left in folder.glob(".*.tmp"):
-                with contextlib.suppress(OSError):  # someone else was faster
-                    if time.time() - left.stat().st_mtime > _ABANDONED:
-                        left.unlink()
+            for place in (folder, self.folder):  # runs, and the progress of sweeps
+                files.remove_abandoned(place)
 
     def _set_aside(self, path: Path) -> None:
         home = self.folder / "damaged"
         try:
             home.mkdir(exist_ok=True)
+            check_no_link(home)
             names = (home / f"{path.stem}.{number}.parquet" for number in itertools.count())
             path = path.replace(next(name for name in names if not name.exists()))
-        except OSError:  # a store that may only be read stays as it is
+        except (OSError, UserError):  # a store that may only be read stays as it is
             pass
         self.damaged.append(path)
-
-
-def _has_parquet_footer(path: Path) -> bool:
-    """Parquet's own mark at the end, which a file cut short has not."""
-    with path.open("rb") as file:
-        if os.fstat(file.fileno()).st_size < 12:
-            return False
-        file.seek(-4, os.SEEK_END)
-        return file.read() == b"PAR1"
 
 
 def load_results(folder: str | Path) -> "pl.DataFrame":
@@ -310,7 +264,7 @@ def _result(row: Mapping[str, Any], run: Run) -> Result:
     measures = {
         name.removeprefix(_MEASURE): np.asarray(values, np.float32)
         for name, values in row.items()
-        if name.startswith(_MEASURE)
+        if name.startswith(_MEASURE) and values is not None
     }
     known = {field.name: row[field.name] for field in fields(Result) if field.name in row}
     return Result(

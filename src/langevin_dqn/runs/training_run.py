@@ -11,8 +11,10 @@ import jax.numpy as jnp
 from langevin_dqn import compile_time, keys
 from langevin_dqn.agents.registry import ResolvedAgent
 from langevin_dqn.environments import Environment, HostEnvironment
+from langevin_dqn.environments.guarded import Guarded
 from langevin_dqn.loops import compiled, host
 from langevin_dqn.loops.evaluation import TrainedAgent
+from langevin_dqn.loops.examining import Examiner
 from langevin_dqn.loops.snapshot import Snapshot
 from langevin_dqn.runs import resuming
 from langevin_dqn.runs.checkpoint import Checkpoints, describe_run, fingerprint
@@ -77,7 +79,10 @@ class TrainingRun:
         )
 
     def loop(self, check_every: int | None, metrics_every: int | None) -> Iterator[Snapshot]:
-        """The training loop, which yields what the run is from time to time."""
+        """The training loop, which yields what the run is from time to time, looked at for what is wrong in it."""
+        return map(Examiner(self.agent, self.environment, self._name).examined, self._loop(check_every, metrics_every))
+
+    def _loop(self, check_every: int | None, metrics_every: int | None) -> Iterator[Snapshot]:
         file, (episodes, steps, stop_when_solved) = self.earlier.file, self._limits
         budget: dict[str, Any] = {"episodes": episodes, "steps": steps}
         often: dict[str, Any] = {
@@ -87,7 +92,7 @@ class TrainingRun:
         }
         agent, environment, key = self.agent, self.environment, self.key
         if isinstance(environment, HostEnvironment):
-            on_host = None
+            on_host, environment = None, Guarded(environment, self._name)
             if file is not None:
                 on_host = resuming.host_run(file, agent, environment, key, name=self._name, seed=self._seed, **budget)
             return host.run(agent, environment, key, seed=self._seed, resumed=on_host, **budget, **often)

@@ -26,7 +26,7 @@ def make(text: str) -> "GymnasiumEnvironment":
         return GymnasiumEnvironment(gymnasium.make(name, **{key: literal(value) for key, value in settings.items()}))
     except UserError:
         raise
-    except Exception as error:  # an environment's constructor may raise anything
+    except (Exception, SystemExit) as error:  # an environment's constructor may raise anything
         if isinstance(error, gymnasium.error.Error) and name.rpartition(":")[2] not in gymnasium.registry:
             raise _unknown(name, gymnasium.registry) from None
         hint = "check its settings and whether the packages it needs are installed"

@@ -61,7 +61,7 @@ def _make(name: str, settings: tuple[tuple[str, str], ...]) -> tuple[Any, Any]:
             params = params.replace(**{key: value for key, value in values.items() if key not in arguments})
     except UserError:
         raise
-    except Exception as error:  # an environment's constructor may raise anything
+    except (Exception, SystemExit) as error:  # an environment's constructor may raise anything
         hint = "check its settings, and whether the files that it needs are there"
         raise UserError(f"gymnax cannot make {name!r}: {brief(error)}", hint) from error
     return env, params

@@ -44,7 +44,7 @@ def _make(name: str, settings: tuple[tuple[str, str], ...]) -> tuple[Any, Any]:
         return env, params.replace(**typed_values(dict(settings), numbers, f"xminigrid:{name}"))
     except UserError:
         raise
-    except Exception as error:  # an environment's constructor may raise anything
+    except (Exception, SystemExit) as error:  # an environment's constructor may raise anything
         raise UserError(f"xminigrid cannot make {name!r}: {brief(error)}", "check its settings") from error
 
 

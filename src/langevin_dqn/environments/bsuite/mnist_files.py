@@ -11,11 +11,14 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from langevin_dqn import files
 from langevin_dqn.errors import UserError
 
 #: Names the folder where no setting does.
 VARIABLE = "LANGEVIN_DQN_MNIST"
 IMAGES, LABELS = "train-images-idx3-ubyte", "train-labels-idx1-ubyte"
+#: Bytes of a file, packed or not: MNIST's images have 47 million.
+_MOST = 2**27
 _MAGIC = {IMAGES: 2051, LABELS: 2049}
 
 
@@ -58,9 +61,12 @@ def _read(path: Path, name: str, dimensions: int) -> np.ndarray:
     """An IDX file of bytes: a magic number, the sizes (big-endian), the data."""
     again = f"download MNIST's {name} again and put it in {path.parent}"
     try:
-        data = gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()
+        with files.open_regular(path, most=_MOST, links=True) as file:
+            data = (gzip.GzipFile(fileobj=file) if path.suffix == ".gz" else file).read(_MOST + 1)
     except (OSError, EOFError, zlib.error) as error:
         raise UserError(f"{path} cannot be read: {error}", again) from None
+    if len(data) > _MOST:
+        raise UserError(f"{path} unpacks to more than {_MOST:,} bytes", again)
     header = 4 * (1 + dimensions)
     if len(data) < header:
         raise UserError(f"{path} is incomplete: {len(data)} bytes", again)

@@ -1,6 +1,7 @@
 """The runner that a user names."""
 
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any
 
 from langevin_dqn.errors import UserError, whole_number
@@ -27,5 +28,5 @@ def runner_of(where: str, ray: str | None, workers: int | None) -> Runner:
         raise UserError(f"unknown runner {where!r}", f"choose one of {', '.join(NAMES)}, or --ray ADDRESS")
     if ray is not None:
         return lambda jobs, progress: runners.run_on_ray(jobs, workers=workers, progress=progress, address=ray)
-    run: Any = runners.run_jobs if where == "threads" else runners.run_in_processes
+    run: Any = partial(runners.run_jobs, faults=True) if where == "threads" else runners.run_in_processes
     return lambda jobs, progress: run(jobs, workers=workers, progress=progress)

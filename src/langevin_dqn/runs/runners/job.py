@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, fields, replace
 from typing import TYPE_CHECKING, Any
 
 from langevin_dqn.config import AgentConfig
-from langevin_dqn.errors import UserError
+from langevin_dqn.errors import EnvironmentFault, UserError, brief
 from langevin_dqn.presets import AGENTS, CUSTOM, DEFAULT_PRESET
 from langevin_dqn.runs.runners.outputs import Outputs
 
@@ -142,11 +142,20 @@ class Failure:
         job: which.
         reason: why, in one line.
         details: the traceback, where there is one.
+        hint: what to do about it, where that is known.
+        result: what the run had done until then, where that is known.
     """
 
     job: Job
     reason: str
     details: str = field(default="", repr=False)
+    hint: str = ""
+    result: "Result | None" = field(default=None, repr=False)
+
+    @classmethod
+    def of_environment(cls, job: Job, fault: EnvironmentFault) -> "Failure":
+        """A job that its environment has ended."""
+        return cls(job, fault.message, hint=fault.hint, result=fault.result)
 
     def __str__(self) -> str:
         return f"{self.job}: {self.reason}"
@@ -156,10 +165,18 @@ def attempt(job: Job, progress: "Callable[[Result], None] | None" = None) -> "Re
     """Run a job in another process than its caller: every outcome is a value that can be sent back."""
     try:
         return replace(job.run(progress), trained=None)
+    except EnvironmentFault as fault:
+        kept = None if fault.result is None else replace(fault.result, trained=None)
+        return Failure(job, fault.message, hint=fault.hint, result=kept)
     except UserError as error:
         return error
     except Exception as error:
-        return Failure(job, f"{type(error).__name__}: {error}", traceback.format_exc())
+        remedy = "; use fewer workers" if _lacks_memory(error) else ""
+        return Failure(job, f"{brief(error)}{remedy}", traceback.format_exc())
+
+
+def _lacks_memory(error: Exception) -> bool:
+    return isinstance(error, MemoryError) or "RESOURCE_EXHAUSTED" in str(error)  # XLA's word for it
 
 
 def available_cores() -> int:

@@ -7,10 +7,12 @@ compilation, and need nothing pickled.
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import CancelledError, ThreadPoolExecutor, as_completed
+from typing import Any
 
 from langevin_dqn import stopping
+from langevin_dqn.errors import EnvironmentFault
 from langevin_dqn.runs.result import Result
-from langevin_dqn.runs.runners.job import Job, available_cores
+from langevin_dqn.runs.runners.job import Failure, Job, available_cores
 from langevin_dqn.stopping import Stopped
 
 
@@ -19,7 +21,8 @@ def run_jobs(
     *,
     workers: int | None = None,
     progress: Callable[[int, Result], None] | None = None,
-) -> Iterator[tuple[int, Result]]:
+    faults: bool = False,
+) -> Iterator[tuple[int, Any]]:
     """Run ``jobs`` side by side and yield ``(index, result)`` as each one ends.
 
     When the caller stops iterating (or is interrupted), runs end at their next chunk of episodes.
@@ -30,11 +33,12 @@ def run_jobs(
         jobs: what to run.
         workers: runs at a time; the number of cores by default.
         progress: called with a job's index and its result so far.
+        faults: yield a ``Failure`` for a job that its environment has ended, and continue with the others.
     """
     ending = threading.Event()
     stops: list[Stopped] = []
 
-    def work(index: int) -> tuple[int, Result]:
+    def work(index: int) -> tuple[int, Result | Failure]:
         def report(result: Result) -> None:
             if ending.is_set() and stopping.requested() is None:  # after a request a run saves itself first
                 raise CancelledError
@@ -43,7 +47,12 @@ def run_jobs(
 
         if (number := stopping.requested()) is not None:
             raise Stopped(number)
-        return index, jobs[index].run(report)
+        try:
+            return index, jobs[index].run(report)
+        except EnvironmentFault as fault:
+            if not faults:
+                raise
+            return index, Failure.of_environment(jobs[index], fault)
 
     with ThreadPoolExecutor(workers or available_cores()) as pool:
         futures = [pool.submit(work, i) for i in range(len(jobs))]

@@ -59,7 +59,9 @@ class _Worker:
                 "a worker process cannot start", 'in a script, call run_in_processes under if __name__ == "__main__":'
             )
         if code is not None and code < 0:
-            return f"by {signal.Signals(-code).name}" + (", often for lack of memory" if code == -9 else "")
+            return f"by {signal.Signals(-code).name}" + (
+                ", often for lack of memory: use fewer workers" if code == -9 else ""
+            )
         return f"with exit code {code}"
 
     def end(self) -> None:
