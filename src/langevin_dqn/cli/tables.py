@@ -7,6 +7,7 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 
+from langevin_dqn.errors import counted
 from langevin_dqn.plots.style import label
 from langevin_dqn.presets import AGENTS, DEFAULT_PRESET
 from langevin_dqn.runs.result import Result
@@ -46,7 +47,7 @@ def seeds_table(results: Sequence[Result]) -> None:
     diverged = sum(bool(r.diverged) for r in results)
     failures = f" ({diverged} diverged)" if diverged else ""
     median = f"median learning time {median_learning_time(results)} episodes"
-    console.print(f"{solved} of {len(results)} seeds learned{failures}; {median}")
+    console.print(f"{solved} of {counted(len(results), 'seed')} learned{failures}; {median}")
     console.print(explain_learning_time(first.learned_regret))
     _say_compiling(results, console)
     for r in results:
