@@ -33,15 +33,16 @@ def seeds_table(results: Sequence[Result]) -> None:
     table = Table(title=f"{label(first.agent)} on {first.env} ({first.preset})")
     if first.learned_regret is None:
         return _returns_table(results, table)
-    for column in ("seed", "learned at", "first success", "success, last 100", "regret", "updates", "seconds"):
+    stopped = all(r.learning_time == r.episodes for r in results)  # too soon for a share of the last 100 episodes
+    recent = () if stopped else ("success, last 100",)
+    for column in ("seed", "learned at", "first success", *recent, "regret", "updates", "seconds"):
         table.add_column(column, justify="right")
     for r in results:
         learned = "diverged" if r.diverged else str(r.learning_time or "never")
         share = "" if r.success_share is None else f"{r.success_share:.0%}"
         regret = "" if r.regret is None else f"{r.regret:.1f}"
-        table.add_row(
-            str(r.seed), learned, str(r.first_success or "never"), share, regret, f"{r.updates:,}", f"{r.seconds:.1f}"
-        )
+        begun = (str(r.seed), learned, str(r.first_success or "never"))
+        table.add_row(*begun, *([] if stopped else [share]), regret, f"{r.updates:,}", f"{r.seconds:.1f}")
     console.print(table)
     solved = sum(r.solved for r in results)
     diverged = sum(bool(r.diverged) for r in results)
