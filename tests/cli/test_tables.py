@@ -37,7 +37,7 @@ def said(capsys, monkeypatch):
 
 def test_learning_time_is_explained(said):
     text = said(run(EARLY))
-    assert "learned at: the first episode by which the mean regret per episode, from the start on, is below 0.8" in text
+    assert "learned at: the first episode at which the mean regret so far is below 0.8" in text
     assert "hint" not in text
 
 
@@ -45,7 +45,7 @@ def test_a_seed_that_succeeds_late_is_explained(said):
     assert is_late(run(LATE))
     text = said(run(EARLY), run(LATE, seed=1))
     assert "seed 1 succeeds in 100% of its last 100 episodes, but first at episode 901" in text
-    assert "its mean regret from the start on is 0.89, not yet below 0.8" in text
+    assert "its mean regret so far is 0.89, not yet below 0.8" in text
     assert "seed 0 succeeds" not in text
     assert "hint" not in said(run(LATE))
 

@@ -22,8 +22,7 @@ def median_learning_time(results: Sequence[Result]) -> str:
 
 def explain_learning_time(threshold: float) -> str:
     """What the column of learning times shows."""
-    rule = f"the mean regret per episode, from the start on, is below {threshold:g}"
-    return f"learned at: the first episode by which {rule}"
+    return f"learned at: the first episode at which the mean regret so far is below {threshold:g}"
 
 
 def seeds_table(results: Sequence[Result]) -> None:
@@ -64,7 +63,7 @@ def seeds_table(results: Sequence[Result]) -> None:
 def _say_compiling(results: Sequence[Result], console: Console) -> None:
     longest = max(r.compile_seconds for r in results)
     if longest >= 0.1:
-        console.print(f"compiling, not counted in the seconds, took up to {longest:.1f} s")
+        console.print(f"compilation, not included in the seconds, took up to {longest:.1f} s")
 
 
 def is_late(result: Result) -> bool:
@@ -77,7 +76,7 @@ def _late(result: Result) -> str:
     per_episode = (result.regret or 0.0) / max(result.episodes, 1)
     return (
         f"seed {result.seed} succeeds in {result.success_share:.0%} of its last {min(result.episodes, 100)} episodes, "
-        f"but first at episode {result.first_success}: its mean regret from the start on is {per_episode:.2f}, not yet "
+        f"but first at episode {result.first_success}: its mean regret so far is {per_episode:.2f}, not yet "
         f"below {result.learned_regret:g}. With more --episodes it would count as learned."
     )
 
