@@ -1,6 +1,6 @@
-"""Four agents in a deep sea of depth 10: who finds the treasure, and how soon.
+"""Four agents in Deep Sea of depth 10, with the recommended settings: how soon does each learn?
 
-A uniformly random diver would need about 2^10 = 1,024 episodes to see the treasure once.
+Random actions need about 2^10 = 1,024 episodes to see the treasure once.
 """
 
 import sys
@@ -12,27 +12,19 @@ import tyro
 
 from langevin_dqn import machine
 
-#: Agent, reading of the paper, updates per environment step.
-AGENTS = (
-    ("dqn", "paper", 1),
-    ("langevin_dqn", "released", 25),
-    ("boot_dqn", "paper", 1),
-    ("ensemble_langevin_dqn", "paper", 1),
-)
-
 
 @dataclass
 class Args:
-    """Compare the four agents in a deep sea."""
+    """Compare the four agents in Deep Sea."""
 
     depth: int = 10
-    """Depth of the sea."""
+    """Depth of Deep Sea."""
     seeds: int = 4
-    """Seeds per agent."""
-    episodes: int = 1000
-    """Episodes per seed, at most; a seed stops once it has learned."""
+    """Number of seeds per agent."""
+    episodes: int = 500
+    """Episodes per seed."""
     plot: Path | None = None
-    """Where to write the learning curves."""
+    """Write the learning curves to this file (.png, .pdf or .svg)."""
 
 
 def main(args: Args) -> None:
@@ -40,14 +32,11 @@ def main(args: Args) -> None:
     from langevin_dqn.cli.progress import Board
     from langevin_dqn.cli.tables import agents_table
     from langevin_dqn.plots.learning_curves import learning_curves
+    from langevin_dqn.presets import AGENTS
     from langevin_dqn.runs.runners import Job, run_jobs
 
     env = f"deep_sea:depth={args.depth}"
-    jobs = [
-        Job(agent, env, seed, args.episodes, preset, stop_when_solved=True, changes={"updates_per_step": updates})
-        for agent, preset, updates in AGENTS
-        for seed in range(args.seeds)
-    ]
+    jobs = [Job(agent, env, seed, args.episodes) for agent in AGENTS for seed in range(args.seeds)]
     results = {}
     with Board(jobs, sys.stderr) as board:
         for index, result in run_jobs(jobs, progress=board.update):
@@ -59,7 +48,7 @@ def main(args: Args) -> None:
     agents_table(groups, f"Deep Sea of depth {args.depth}, {args.seeds} seeds, {args.episodes} episodes")
     if args.plot:
         args.plot.parent.mkdir(parents=True, exist_ok=True)
-        caption = f"Deep Sea of depth {args.depth}, {args.seeds} seeds (a line each, up to where it had learned)"
+        caption = f"Deep Sea of depth {args.depth}, {args.seeds} seeds: median, quartiles as a band"
         print(f"wrote {learning_curves(groups, args.plot, caption)}")
 
 

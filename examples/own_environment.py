@@ -59,7 +59,8 @@ def main(episodes: int = 1_000, seeds: int = 3) -> None:
     for agent in ("dqn", "ensemble_langevin_dqn"):
         for seed in range(seeds):
             result = langevin_dqn.train(agent, lock(), seed=seed, episodes=episodes, stop_when_solved=True)
-            print(f"{agent}, seed {seed}: opened at episode {result.first_success}, learned at {result.learning_time}")
+            first, learned = result.first_success or "never", result.learning_time or "never"
+            print(f"{agent}, seed {seed}: first opened at episode {first}, learned at {learned}")
 
 
 if __name__ == "__main__":

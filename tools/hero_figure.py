@@ -68,7 +68,7 @@ def main(args: Args) -> None:
     with drawing() as plt:
         figure, axes = plt.subplots(figsize=(7, 4.2), layout="constrained")
         axes.axhspan(BUDGET, TOP, color="0.95", lw=0, zorder=0)
-        axes.text(4, 1.1 * BUDGET, f"most seeds do not learn in {BUDGET:,} episodes", size=8, color="0.35")
+        axes.text(4, 1.15 * BUDGET, f"most seeds do not\nlearn in {BUDGET:,}\nepisodes", size=8, color="0.35")
         depths = np.linspace(4, np.log2(TOP), 50)
         axes.plot(depths, 2**depths, ":", color="0.5", lw=1.5, label="random actions, $2^N$")
         exact = json.loads(args.rlsvi.read_text(encoding="utf-8"))["rlsvi"]

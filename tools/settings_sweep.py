@@ -92,8 +92,14 @@ def table(field: str, times: dict[str, dict[str, int | None]], base: Any) -> str
         middle = sorted(float("inf") if t is None else t for t in found)[len(found) // 2]
         shown = "" if middle == float("inf") else f"{middle:g}"
         mark = " (recommended)" if value == getattr(preset(AGENT), field) else ""
-        rows.append(f"| {value:g}{mark} | {len(known)} of {len(found)} | {shown} | {', '.join(map(str, known))} |")
+        rows.append(f"| {short(value)}{mark} | {len(known)} of {len(found)} | {shown} | {', '.join(map(str, known))} |")
     return "\n".join(rows)
+
+
+def short(value: float) -> str:
+    """A value for an axis: ``1e-6``, and not ``1e-06`` or ``0.000001``."""
+    base, power, exponent = f"{value:.0e}".partition("e")
+    return f"{base}e{int(exponent)}" if power and 0 < abs(value) < 0.1 else f"{value:g}"
 
 
 def draw(args: Args, times: dict[str, dict[str, int | None]], base: Any) -> None:
@@ -123,7 +129,7 @@ def draw(args: Args, times: dict[str, dict[str, int | None]], base: Any) -> None
             if getattr(preset(AGENT), field) in values:
                 chosen = values.index(getattr(preset(AGENT), field))
                 axes.axvspan(chosen - 0.45, chosen + 0.45, color="0.93", zorder=0, lw=0)
-            axes.set_xticks(range(len(values)), [f"{value:g}" for value in values], size=8)
+            axes.set_xticks(range(len(values)), [short(value) for value in values], size=8)
             axes.set_xlim(-0.6, len(values) - 0.4)
             axes.set_xlabel(LABELS[field])
             axes.set_yscale("log")

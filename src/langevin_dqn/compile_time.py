@@ -5,6 +5,7 @@ A run is made in one thread, so the difference of two readings is what compiling
 
 import threading
 import time
+from collections import defaultdict
 from typing import Any
 
 import jax
@@ -17,6 +18,10 @@ class _Spent(threading.local):
 
 
 _spent = _Spent()
+
+#: Calls under way: by program, how many programs its cache had when each call began.
+_under_way: dict[int, list[int]] = defaultdict(list)
+_lock = threading.Lock()
 
 
 def _listen(event: str, duration_secs: float, **_: Any) -> None:
@@ -36,10 +41,21 @@ def call(program: Any, *arguments: Any) -> Any:
     """``program(*arguments)`` of a compiled function; if it had to be compiled first, all of the call counts as that.
 
     A call returns before the program has run. Threads that call the same function share one compilation, for which all
-    but one of them wait.
+    but one of them wait. JAX counts a program from the moment at which its compilation begins, so a call waits too
+    where another call, still under way, has added one.
     """
-    compiled, start, reported = program._cache_size(), time.perf_counter(), _spent.seconds
-    result = program(*arguments)
-    if program._cache_size() > compiled:
+    with _lock:
+        compiled, others = program._cache_size(), _under_way[id(program)]
+        waits = any(before < compiled for before in others)
+        others.append(compiled)
+    start, reported = time.perf_counter(), _spent.seconds
+    try:
+        result = program(*arguments)
+    finally:
+        with _lock:
+            others.remove(compiled)
+            if not others:
+                del _under_way[id(program)]
+    if waits or program._cache_size() > compiled:
         _spent.seconds = reported + max(time.perf_counter() - start, _spent.seconds - reported)
     return result

@@ -87,6 +87,16 @@ def shown_number(value: int) -> str:
     return str(value) if abs(value) < 10**20 else "(more than 20 digits)"
 
 
+def counted(number: int, noun: str) -> str:
+    """A number of things, with the right plural.
+
+    Examples:
+        >>> counted(1, "run"), counted(2, "run")
+        ('1 run', '2 runs')
+    """
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
 def _limits(value: int, least: int, most: int) -> str:
     return f"at most {most}" if value > most else f"at least {least}"
 

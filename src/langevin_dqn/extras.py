@@ -21,8 +21,11 @@ EXTRAS = {
 }
 
 
-def missing(package: str) -> UserError:
-    """The error for a package that is not installed."""
+def missing(package: str, error: ImportError | None = None) -> UserError:
+    """The error for a package that is not installed, or that ``error`` shows to lack another package."""
+    lacks = (getattr(error, "name", None) or package).partition(".")[0]
+    if lacks != package:
+        return UserError(f"{package} needs {lacks}, which is not installed", f"pip install {lacks}")
     return UserError(f"{package} is not installed", f"pip install 'langevin-dqn[{EXTRAS[package]}]'")
 
 

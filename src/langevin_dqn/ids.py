@@ -34,10 +34,13 @@ def import_object(path: str, prefix: str) -> Any:
     try:
         module = import_module(module_name)
     except (Exception, SystemExit) as error:  # a module may raise anything while it is imported
-        raise UserError(
-            f"cannot import {module_name!r}: {brief(error)}",
-            f"{form}; the module must be on the Python path",
-        ) from error
+        missing = error.name if isinstance(error, ModuleNotFoundError) else None
+        of_its_own = missing is None or f"{module_name}.".startswith(f"{missing}.")
+        package = (missing or "").partition(".")[0]
+        hint = (
+            f"{form}; the module must be on the Python path" if of_its_own else f"install {package}, which it imports"
+        )
+        raise UserError(f"cannot import {module_name!r}: {brief(error)}", hint) from error
     if not hasattr(module, name):
         names = [other for other in vars(module) if not other.startswith("_")]
         raise UserError(f"{module_name} has no {name!r}", nearest(name, names) if names else form)

@@ -46,15 +46,15 @@ class SavedAgent:
     """What a file holds.
 
     Attributes:
-        trained: the agent and the state it had learned.
+        trained: the agent and its learned state.
         agent: the preset's name, registered name or id; the class of an agent object; ``custom`` for a configuration.
         preset: which of the presets.
         env: id of the environment it was trained on.
         seed: the run's seed.
         episodes: how many it was trained for.
         config: its configuration, or the output of ``describe()`` for a custom agent.
-        space: what it observes.
-        num_actions: how many actions it chooses from.
+        space: its observation space.
+        num_actions: number of actions.
         has_checksum: its content was compared with its checksum, which files of version 0.1 do not have.
     """
 

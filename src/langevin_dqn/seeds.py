@@ -50,7 +50,7 @@ def train_seeds(
 
     ``threads`` and ``processes`` give the returns of ``train`` to the bit. ``vmap`` runs all seeds in one program,
     whose batched products are rounded differently: returns are the same until two values are so close that this
-    decides between actions. ``docs/guide/accelerators.md`` says which way is fastest where.
+    decides between actions. ``docs/guide/accelerators.md`` compares their speed.
 
     Args:
         agent: as for ``train``.

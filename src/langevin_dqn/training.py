@@ -52,7 +52,7 @@ def train(
     metrics_every: int = METRICS_EVERY,
     **changes: Any,
 ) -> Result:
-    """Train one seed and return what it did; ``langevin-dqn run`` does the same.
+    """Train an agent with one seed and return the result; ``langevin-dqn run`` does the same.
 
     Args:
         agent: a preset's name, a configuration, any ``Agent``, or
@@ -60,7 +60,7 @@ def train(
         env: an environment or its id; a Gymnasium environment; or a function that makes one of these.
         seed: random seed; the same seed gives the same bits.
         episodes: how many to run; 1000 if neither this nor ``steps`` is given.
-        steps: environment steps to make at most. An episode that this cuts off is not in ``returns``.
+        steps: maximum number of environment steps. An episode that this limit cuts off is not in ``returns``.
         preset: ``recommended`` (the default), ``paper`` or ``released``, where ``agent`` is a preset's name.
         network: the value network, or ``python:package.module:factory``; by default the configuration's.
         stop_when_solved: stop at the episode in which the run has learned.
@@ -164,7 +164,7 @@ def make_train(
     """The compiled training loop as one pure function of a key, to ``jit`` and to ``vmap`` over seeds.
 
     The function returns a dict: ``returns``, ``lengths`` and ``measures`` by episode, ``episodes`` and
-    ``steps`` run, ``finite``, the agent's ``statistics``, and its ``state`` without its memory. With the key
+    ``steps`` run, ``finite``, the agent's ``statistics``, and its ``state`` without replay. With the key
     ``langevin_dqn.run_key(seed)`` it does what ``train`` does with that seed.
 
     Args:

@@ -107,3 +107,14 @@ def test_noise_per_depth_needs_a_depth():
     found = resolve_agent("langevin_dqn", sea, preset="paper", changes={"noise_per_depth": True, "noise_variance": 0.5})
     assert float(found.agent.numbers["noise_variance"]) == pytest.approx(3.5)
     assert found.config.noise_variance == 0.5
+
+
+def test_a_package_that_a_module_imports_and_that_is_missing_is_named(monkeypatch, tmp_path):
+    (tmp_path / "needs_another.py").write_text("import no_such_package.part\n\nmake = None\n")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    with pytest.raises(UserError, match="cannot import 'needs_another'") as caught:
+        resolve("python:needs_another:make")
+    assert caught.value.hint == "install no_such_package, which it imports"
+    with pytest.raises(UserError) as caught:
+        resolve("python:no.such.module:make")
+    assert "must be on the Python path" in caught.value.hint

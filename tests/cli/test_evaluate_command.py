@@ -37,7 +37,7 @@ def test_run_saves_what_python_saves(langevin_dqn_command, saved_once, tmp_path)
         *("--preset", "paper", "--set", "epsilon=0.5", "--save", folder),
     )
     assert code == 0
-    assert f"wrote the agents of 2 seeds to {folder}" in err
+    assert f"wrote 2 agents to {folder}" in err
     for name in ("seed_9.npz", "seed_10.npz"):
         ours, theirs = (jax.tree.leaves(langevin_dqn.load_agent(f / name).trained) for f in (folder, saved_once))
         assert all(np.array_equal(a, b) for a, b in zip(ours, theirs, strict=True))

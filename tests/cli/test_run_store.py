@@ -39,7 +39,7 @@ def test_agents_to_save_are_trained_even_if_the_store_has_their_runs(tmp_path, l
     langevin_dqn_command(*WALK, "--store", store)
     code, _, err = langevin_dqn_command(*WALK, "--seeds", "0-1", "--store", store, "--save", tmp_path / "agents")
     assert code == 0
-    assert "wrote the agents of 2 seeds" in err
+    assert "wrote 2 agents" in err
     assert sorted(path.name for path in (tmp_path / "agents").iterdir()) == ["seed_0.npz", "seed_1.npz"]
     assert len(Store(store).names()) == 2  # under the same names as without --save
 

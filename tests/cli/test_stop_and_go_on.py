@@ -95,7 +95,7 @@ def test_without_a_folder_too(command, interrupted, tmp_path):
     interrupted(40)
     code, out, err = command(*RUN, "--workers", 1)
     assert code == 130
-    assert "0 of 1 seeds learned" in out
+    assert "0 of 1 seed learned" in out
     assert "1 of 2 seeds saved in out/stopped/" in err
     assert "1 seeds had finished" in err
     (folder,) = (tmp_path / "out" / "stopped").iterdir()
@@ -156,13 +156,13 @@ def test_bsuite_is_saved_in_its_store_and_goes_on(command, interrupted, tmp_path
     code, out, err = command(*words, "--store", "store")
     patch.undo()
     assert (code, out) == (143, "")
-    assert "stopped; 1 unfinished runs are saved in store, finished runs are stored" in err
+    assert "stopped; saved 1 unfinished run in store; finished runs are stored" in err
     assert err.splitlines()[-1] == "hint: repeat the command to continue"
     assert len(list((tmp_path / "store").glob("checkpoints/*/checkpoint_*.npz"))) == 1
     assert not Store("store").names()
     code, _, err = command(*words, "--store", "store")
     assert code == 0
-    assert "1 runs resume from a checkpoint" in err
+    assert "resuming 1 run from a checkpoint" in err
     assert not (tmp_path / "store" / "checkpoints").exists()
     expected, found = load_results("alone"), load_results("store")
     assert expected.select("key", "returns", "updates").equals(found.select("key", "returns", "updates"))

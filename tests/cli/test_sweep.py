@@ -237,7 +237,7 @@ def test_status_without_a_sweep(tmp_path, small_figure, capsys):
     (tmp_path / "progress.json").write_text("{half")
     status.main(status.Args(str(tmp_path)))
     said = capsys.readouterr().out
-    assert "no sweep has been run in this store" in said
+    assert "no sweep is running" in said
     assert "0 runs, none of the paper's figures" in said
     assert "hint: " in said
     with pytest.raises(UserError, match="there is no store"):

@@ -37,7 +37,7 @@ def said(capsys, monkeypatch):
 
 def test_learning_time_is_explained(said):
     text = said(run(EARLY))
-    assert "learned at: the first episode by which the mean regret per episode, from the start on, is below 0.8" in text
+    assert "learned at: the first episode at which the mean regret so far is below 0.8" in text
     assert "hint" not in text
 
 
@@ -45,7 +45,7 @@ def test_a_seed_that_succeeds_late_is_explained(said):
     assert is_late(run(LATE))
     text = said(run(EARLY), run(LATE, seed=1))
     assert "seed 1 succeeds in 100% of its last 100 episodes, but first at episode 901" in text
-    assert "its mean regret from the start on is 0.89, not yet below 0.8" in text
+    assert "its mean regret so far is 0.89, not yet below 0.8" in text
     assert "seed 0 succeeds" not in text
     assert "hint" not in said(run(LATE))
 
@@ -68,3 +68,9 @@ def test_a_run_without_a_finished_episode(said):
 def test_agents_table_explains_too(capsys):
     agents_table({"dqn": [run(EARLY)]}, "Agents")
     assert "learning time: the first episode by which" in " ".join(capsys.readouterr().out.split())
+
+
+def test_runs_that_stopped_when_they_had_learned_show_no_share_of_their_last_episodes(said):
+    until_learned = EARLY[: run(EARLY).learning_time]
+    assert "last 100" not in said(run(until_learned))
+    assert "last 100" in said(run(until_learned), run(NEVER, seed=1))

@@ -128,7 +128,7 @@ def test_shares_have_a_line_for_each_number_of_updates(made_up_report, drawn):
 
 def test_the_texts_own_reading_is_lighter(made_up_report, drawn):
     figure = drawn(made_up_report("fig2", "standard"))
-    assert legend_of(figure)[-1] == "σ and λ as in the text"
+    assert legend_of(figure)[-1] == "the text's σ_w² = 0.005 N, λ = 1"
     assert [len(axes.lines) for axes in figure.axes] == [3, 6]
     light = [line for line in figure.axes[1].lines if line.get_markerfacecolor() == "white"]
     # It was run at the first and the last depth; the line between them would be made up.
@@ -171,9 +171,16 @@ def test_two_values_are_not_joined(made_up_report, drawn):
 
 
 def test_one_chain_and_an_ensemble_are_set_by_compute(made_up_report, drawn):
-    (axes,) = drawn(made_up_report("fig6")).axes
-    assert [text.get_text() for text in axes.get_xticklabels()] == ["5"]
-    assert axes.get_xlabel().startswith("model updates per step")
+    report = made_up_report("fig6", "standard", keep=lambda job: (job.agent, job.seed) != ("langevin_dqn", 2))
+    figure = drawn(report)
+    assert [axes.get_title() for axes in figure.axes] == ["5 model updates per step", "25 model updates per step"]
+    for axes, compute in zip(figure.axes, (5, 25), strict=True):
+        assert [text.get_text() for text in axes.get_xticklabels()] == ["10", "14", "20", "26", "30"]
+        markers = [line for line in axes.lines if line.get_linestyle() == "None"]
+        drawn_runs = sum(len(line.get_xdata()) for line in markers)
+        runs = [r for r in report.results if r.config.members * r.config.updates_per_step == compute]
+        assert drawn_runs == len(runs) == 25
+    assert legend_of(figure)[:2] == ["Langevin DQN", "Ensemble Langevin DQN (5)"]
 
 
 def test_ensembles_over_bsuite_carry_their_sizes(made_up_report, drawn):

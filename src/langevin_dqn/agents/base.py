@@ -41,7 +41,7 @@ class Step(NamedTuple):
 
 
 class Agent(Protocol[State]):
-    """The methods that every agent has; ``BaseAgent`` adds the optional ones with defaults."""
+    """The methods that every agent must have. ``BaseAgent`` adds the optional ones, with defaults."""
 
     @property
     def learns_within(self) -> bool:
@@ -78,7 +78,7 @@ class Agent(Protocol[State]):
 
 
 class BaseAgent:
-    """Defaults of what is optional; subclasses are frozen dataclasses and are registered as pytrees."""
+    """Base class with defaults for the optional methods; a subclass is a frozen dataclass, registered as a pytree."""
 
     learns_within: Any = False
 

@@ -21,9 +21,9 @@ def make_agent(config: AgentConfig, network: Network | None = None, space: Space
     """A value agent for a configuration.
 
     Args:
-        config: what kind of agent.
+        config: its settings.
         network: the value network; by default the one that ``network_for`` chooses.
-        space: what will be observed; needed to recognise a picture and to choose lazy rows.
+        space: the observation space; needed to recognise images and to choose lazy rows.
     """
     network = network or networks.network_for(space, config.hidden, config.negative_slope)
     numbers = {name: _number(config, name) for name, setting in SETTINGS.items() if setting.traced}

@@ -40,7 +40,7 @@ class ValueState(NamedTuple):
         member: which member acts in this episode.
         episode: episodes begun.
         index: each member's index in this episode, for networks that have one.
-        scale: of the values, where it may change.
+        scale: the scale of values, where it may change.
     """
 
     learner: Any
@@ -63,7 +63,7 @@ class ValueAgent(BaseAgent):
         network: the value network.
         choice: which learner carries out the updates.
         settings: the whole configuration, as a description.
-        random_steps: steps to look at before training, where the settings require a measurement.
+        random_steps: number of random steps before training, where the settings need a measurement.
     """
 
     numbers: dict[str, Any]

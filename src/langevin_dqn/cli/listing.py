@@ -58,7 +58,7 @@ def main(args: Args) -> int:
             cells = [_short(agents[agent][variant][name]) for agent in AGENTS]
             if set(cells) != {_short(default)}:
                 table.add_row(name, *cells)
-        console.print(table)
+        console.print(table, "")
     console.print("Only fields that differ between agents are shown; langevin-dqn list --fields shows all.\n")
     _print_environments(console, FACTORIES)
     total = sum(len(sweep.settings) for sweep in SWEEPS.values())
@@ -80,7 +80,7 @@ def _print_environments(console: Any, factories: Any) -> None:
         table.add_row(name, f"{about}\n{settings}" if settings else about)
     for name, about in _ELSEWHERE.items():
         table.add_row(name, about)
-    console.print(table)
+    console.print(table, "")
 
 
 def _fields(as_json: bool) -> int:

@@ -1,8 +1,10 @@
 """A live line on stderr while seeds run."""
 
+import contextlib
+import sys
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import TextIO
 
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
@@ -28,18 +30,17 @@ class Board:
         self._lock = threading.Lock()
         self._lines = Lines()
         self._unit = "episodes" if jobs[0].steps is None else "steps"
-        self._progress = Progress(
-            TextColumn("{task.description}", markup=False),
-            BarColumn(),
-            TextColumn(f"{{task.completed:.0f}}/{{task.total:.0f}} {self._unit}"),
+        self._progress = Progress(  # 80 columns have room for all of it
+            BarColumn(bar_width=20),
+            TextColumn(f"{{task.completed:,.0f}}/{{task.total:,.0f}} {self._unit}"),
             TextColumn("{task.fields[words]}", markup=False),
             TimeElapsedColumn(),
             console=self._console,
             disable=not self._console.is_terminal,
+            redirect_stdout=False,  # stdout may be a file or a pipe, and is for results
         )
-        names = ", ".join(dict.fromkeys(job.agent for job in jobs))
         total = sum(getattr(job, self._unit) for job in jobs)
-        self._task = self._progress.add_task(names, total=total, words="compiling")
+        self._task = self._progress.add_task("", total=total, words="compiling")
 
     def __enter__(self) -> "Board":
         self._progress.start()
@@ -61,7 +62,7 @@ class Board:
                 words += f" · {sum(r.solved for r in known)} of {len(self._jobs)} solved"
             regrets = [r.regret / r.episodes for r in known if r.regret is not None]
             if regrets:
-                words += f" · regret {sum(regrets) / len(regrets):.2f} per episode"
+                words += f" · regret {sum(regrets) / len(regrets):.2f}"
             recent = [r.recent_return for r in latest if r.learned_regret is None and r.recent_return is not None]
             if recent:
                 words += f" · return {sum(recent) / len(recent):.4g}"
@@ -71,7 +72,7 @@ class Board:
             self._progress.update(self._task, completed=done + skipped, words=words)
             if not self._console.is_terminal and self._lines.due():
                 task = self._progress.tasks[0]
-                self._say(f"{task.description}: {done + skipped:,} of {task.total:,.0f} {self._unit}, {words}")
+                self._say(f"{done + skipped:,} of {task.total:,.0f} {self._unit}, {words}")
 
     def finish(self, index: int, result: Result) -> None:
         """Take a job's final result."""
@@ -80,6 +81,18 @@ class Board:
         if not self._console.is_terminal:
             words = f"{state_of(result)}, {result.episodes} episodes, {result.seconds:.1f} s"
             self._say(f"{result.agent} seed {result.seed}: {words}")
+
+    @contextlib.contextmanager
+    def paused(self) -> Iterator[None]:
+        """Take the moving line away while something is printed to stdout on the same terminal."""
+        shared = self._console.is_terminal and sys.stdout.isatty()
+        if shared:
+            self._progress.live.transient = True
+            self._progress.stop()
+        yield
+        if shared:
+            self._progress.live.transient = False
+            self._progress.start()
 
     def _say(self, words: str) -> None:
         self._console.print(words, soft_wrap=True, highlight=False, markup=False)

@@ -143,9 +143,11 @@ def table(reports: Sequence["FigureReport"]) -> None:
     from langevin_dqn.report.markdown import runs
     from langevin_dqn.report.verdicts import format_verdict
 
-    grid = Table("figure", "claim", "verdict", "found", "runs", title="Replication results", show_lines=True)
+    grid = Table(title="Replication results", show_lines=True)
+    for name, whole in (("figure", True), ("verdict", True), ("claim, and what was found", False), ("runs", False)):
+        grid.add_column(name, no_wrap=whole)
     for report in reports:
         for claim, finding in report.findings:
             verdict = format_verdict(finding.verdict)
-            grid.add_row(report.figure.id, claim.words, verdict, finding.words, runs(report))
+            grid.add_row(report.figure.id, verdict, f"{claim.words}\n{finding.words}", runs(report))
     terminal.console().print(grid)

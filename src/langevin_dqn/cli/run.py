@@ -11,7 +11,7 @@ import tyro
 from langevin_dqn.cli.terminal import print_json, say
 from langevin_dqn.comparison.grammar import parse_seeds
 from langevin_dqn.config import parse_assignment, split_assignment
-from langevin_dqn.errors import UserError, option_in_range
+from langevin_dqn.errors import UserError, counted, option_in_range
 from langevin_dqn.extras import require
 from langevin_dqn.ids import literal
 from langevin_dqn.presets import AGENTS, DEFAULT_PRESET, preset
@@ -254,7 +254,8 @@ def main(args: Args) -> int:
             if (done := done_by(result)) is not None:
                 _write(done, folders, agents)
             while args.json and printed in results:  # in the order of the seeds, each as soon as it can be
-                _print_json(results[printed], args.returns)
+                with board.paused():
+                    _print_json(results[printed], args.returns)
                 printed += 1
     kept.remember()
     late = [results[i] for i in sorted(results) if i >= printed]  # had ended when the command was stopped
@@ -270,12 +271,12 @@ def main(args: Args) -> int:
     if stop.stopped is not None:
         return kept.explain(stop.stopped, [result.seed for result in ordered])
     if folders:
-        say(f"wrote {len(folders)} logs to {args.bsuite_csv}")
+        say(f"wrote {counted(len(folders), 'log')} to {args.bsuite_csv}")
     if agents:
-        say(f"wrote the agents of {len(agents)} seeds to {args.save}")
+        say(f"wrote {counted(len(agents), 'agent')} to {args.save}")
     if args.plot:
         shown = "each seed up to where it stopped" if args.stop_when_solved else "median, quartiles as a band"
-        over = "1 seed" if len(seeds) == 1 else f"{len(seeds)} seeds ({shown})"
+        over = counted(len(seeds), "seed") + ("" if len(seeds) == 1 else f" ({shown})")
         caption = f"{args.env}, {args.preset} preset, {over}"
         if all("regret" in r.measures and r.episodes == ordered[0].episodes for r in ordered):
             from langevin_dqn.plots.bandit_regret import regret_curves

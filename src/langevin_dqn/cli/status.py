@@ -78,7 +78,7 @@ def _print(folder: Path, runs: int, counts: dict[str, dict[str, list[int]]], pro
     else:
         console.print(f"{folder}: {runs} runs, none of the paper's figures", soft_wrap=True)
     if progress is None:
-        console.print("no sweep has been run in this store")
+        console.print("no sweep is running; the store has these runs:" if runs else "no sweep is running")
     elif progress.alive:
         console.print(headline(progress))
         for run in progress.running:

@@ -20,6 +20,7 @@ from langevin_dqn.cli import terminal
 from langevin_dqn.cli.progress import Lines, state_of
 from langevin_dqn.cli.stops import saved_first
 from langevin_dqn.comparison.contenders import shown
+from langevin_dqn.errors import counted
 from langevin_dqn.report.durations import format_duration
 from langevin_dqn.runs import progress_file
 from langevin_dqn.runs.progress_file import Progress, Running
@@ -55,7 +56,7 @@ def run_missing(
     saved = [store.folder / "checkpoints" / key_of(job) for job in missing]
     jobs = [replace(job, outputs=_outputs(folder)) for job, folder in zip(missing, saved, strict=True)]
     if begun := sum(folder.is_dir() for folder in saved):
-        print(f"{begun} runs resume from a checkpoint", file=stream, flush=True)
+        print(f"resuming {counted(begun, 'run')} from a checkpoint", file=stream, flush=True)
     with saved_first() as stop, Board(what, missing, seconds, store, stream) as board:
         for index, outcome in run(jobs, board.update):
             if isinstance(outcome, Failure):
@@ -67,8 +68,8 @@ def run_missing(
     if stop.stopped is not None:
         for reason in stop.stopped.failed:
             print(f"a run could not be saved: {reason}", file=stream)
-        count = len(stop.stopped.saved)
-        print(f"stopped; {count} unfinished runs are saved in {store.folder}, finished runs are stored", file=stream)
+        saved_runs = counted(len(stop.stopped.saved), "unfinished run")
+        print(f"stopped; saved {saved_runs} in {store.folder}; finished runs are stored", file=stream)
         print("hint: repeat the command to continue", file=stream, flush=True)
         raise stop.stopped
     with contextlib.suppress(OSError):  # there, and empty

@@ -7,6 +7,7 @@ import numpy as np
 from rich.table import Table
 
 from langevin_dqn.cli import terminal
+from langevin_dqn.errors import counted
 from langevin_dqn.plots.style import label
 from langevin_dqn.presets import AGENTS, DEFAULT_PRESET
 from langevin_dqn.runs.result import Result
@@ -21,8 +22,7 @@ def median_learning_time(results: Sequence[Result]) -> str:
 
 def explain_learning_time(threshold: float) -> str:
     """What the column of learning times shows."""
-    rule = f"the mean regret per episode, from the start on, is below {threshold:g}"
-    return f"learned at: the first episode by which {rule}"
+    return f"learned at: the first episode at which the mean regret so far is below {threshold:g}"
 
 
 def seeds_table(results: Sequence[Result]) -> None:
@@ -32,21 +32,22 @@ def seeds_table(results: Sequence[Result]) -> None:
     table = Table(title=f"{label(first.agent)} on {first.env} ({first.preset})")
     if first.learned_regret is None:
         return _returns_table(results, table)
-    for column in ("seed", "learned at", "first success", "success, last 100", "regret", "updates", "seconds"):
+    stopped = all(r.learning_time == r.episodes for r in results)  # too soon for a share of the last 100 episodes
+    recent = () if stopped else ("success, last 100",)
+    for column in ("seed", "learned at", "first success", *recent, "regret", "updates", "seconds"):
         table.add_column(column, justify="right")
     for r in results:
         learned = "diverged" if r.diverged else str(r.learning_time or "never")
         share = "" if r.success_share is None else f"{r.success_share:.0%}"
         regret = "" if r.regret is None else f"{r.regret:.1f}"
-        table.add_row(
-            str(r.seed), learned, str(r.first_success or "never"), share, regret, f"{r.updates:,}", f"{r.seconds:.1f}"
-        )
+        begun = (str(r.seed), learned, str(r.first_success or "never"))
+        table.add_row(*begun, *([] if stopped else [share]), regret, f"{r.updates:,}", f"{r.seconds:.1f}")
     console.print(table)
     solved = sum(r.solved for r in results)
     diverged = sum(bool(r.diverged) for r in results)
     failures = f" ({diverged} diverged)" if diverged else ""
     median = f"median learning time {median_learning_time(results)} episodes"
-    console.print(f"{solved} of {len(results)} seeds learned{failures}; {median}")
+    console.print(f"{solved} of {counted(len(results), 'seed')} learned{failures}; {median}")
     console.print(explain_learning_time(first.learned_regret))
     _say_compiling(results, console)
     for r in results:
@@ -62,7 +63,7 @@ def seeds_table(results: Sequence[Result]) -> None:
 def _say_compiling(results: Sequence[Result], console: Any) -> None:
     longest = max(r.compile_seconds for r in results)
     if longest >= 0.1:
-        console.print(f"compiling, not counted in the seconds, took up to {longest:.1f} s")
+        console.print(f"compilation, not included in the seconds, took up to {longest:.1f} s")
 
 
 def is_late(result: Result) -> bool:
@@ -75,7 +76,7 @@ def _late(result: Result) -> str:
     per_episode = (result.regret or 0.0) / max(result.episodes, 1)
     return (
         f"seed {result.seed} succeeds in {result.success_share:.0%} of its last {min(result.episodes, 100)} episodes, "
-        f"but first at episode {result.first_success}: its mean regret from the start on is {per_episode:.2f}, not yet "
+        f"but first at episode {result.first_success}: its mean regret so far is {per_episode:.2f}, not yet "
         f"below {result.learned_regret:g}. With more --episodes it would count as learned."
     )
 

@@ -17,12 +17,20 @@ from langevin_dqn.environments.bsuite.umbrella_chain import umbrella_distract, u
 from langevin_dqn.environments.bsuite.wrappers import noisy, scaled
 from langevin_dqn.environments.probes import PROBES, probe
 
+_TASKS = {
+    "value": "one state, one action",
+    "state": "two states whose values differ",
+    "bootstrap": "a reward one step later",
+    "action": "two actions whose values differ",
+    "policy": "the right action depends on the state",
+}
+
 
 def _probe_factory(task: str) -> Callable[..., Environment]:
     def factory():
         return probe(task)
 
-    factory.__doc__ = f"A probe of an agent: {task}."
+    factory.__doc__ = f"A small test of an agent: {_TASKS[task]}."
     return factory
 
 

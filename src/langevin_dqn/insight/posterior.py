@@ -61,11 +61,10 @@ def sample_posterior(
 
     Steps of a finite size leave a bias. In a direction of curvature $h$ the variance
     comes out too large by $\alpha h/2$, and with minibatches by about
-    $\alpha h |D| / (2|\tilde D|)$ more, relative to its size. A schedule that falls, such as
-    ``polynomial_decay``, takes both to zero. Later steps are then shorter,
-    and draws after every so many of them would count the late ones too often; so draws are taken
-    at equal distances of diffusion time $\sum_k \alpha_k$. They all weigh the same, and a
-    step that is longer than the distance is drawn more than once.
+    $\alpha h |D| / (2|\tilde D|)$ more, relative to its size. A decreasing schedule, such as
+    ``polynomial_decay``, reduces both to zero. Later steps are then shorter, so draws are taken at
+    equal distances of diffusion time $\sum_k \alpha_k$ and not after a fixed number of steps. All
+    draws have the same weight, and a step that is longer than the distance is drawn more than once.
 
     Args:
         loss: the loss of one example, ``loss(params, example)``: a half of the squared error for

@@ -19,13 +19,13 @@ from langevin_dqn.pytrees import pytree, static
 @pytree
 @dataclass(frozen=True)
 class TrainedAgent:
-    """An agent and the state it has learned.
+    """An agent and its learned state.
 
     Attributes:
         agent: the agent.
-        state: its state, without its memory.
-        space: what it observes.
-        num_actions: how many actions it chooses from.
+        state: its state, without the replay buffer.
+        space: its observation space.
+        num_actions: number of actions.
     """
 
     agent: Any
@@ -86,10 +86,10 @@ class Player(BaseAgent):
 def evaluate(
     trained: TrainedAgent, env: str | Environment | HostEnvironment, episodes: int = 20, seed: int = 0
 ) -> np.ndarray:
-    """The returns of ``episodes`` greedy episodes, in which nothing is learned.
+    """Run greedy episodes without learning, and return their returns.
 
-    As in training, an ensemble draws the member that acts once per episode: what is measured
-    is the policy that Algorithm 3 follows, and not a majority vote of the members.
+    As in training, an ensemble draws one member per episode to act, as in Algorithm 3; there is no
+    majority vote of the members.
 
     Args:
         trained: ``train(..., keep_agent=True).trained``.

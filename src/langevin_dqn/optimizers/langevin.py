@@ -112,9 +112,9 @@ def langevin_adam(
 
     The paper prints Algorithm 4 for a loss scaled by $|D|/\sigma_w^2$; the factor
     $\sigma_w^2/|D|$ under the root is the appendix's update rule, in which the
-    learning rate has absorbed that scale. A parameter that has never seen a gradient has
-    $v = 0$, so $\epsilon$ sets the size of its random walk: it keeps
-    unvisited states uncertain, and is more than a guard against division by zero.
+    learning rate has absorbed that scale. A parameter that has never had a gradient has
+    $v = 0$, so $\epsilon$ sets the size of its random walk. This keeps unvisited
+    states uncertain.
 
     Where sources differ: Algorithm 4 adds $\epsilon$ to the root of the *raw* second
     moment (Kingma and Ba's "epsilon hat"), while ``optax.adam`` and the authors' code add

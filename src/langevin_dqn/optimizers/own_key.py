@@ -26,9 +26,9 @@ class KeyedState(NamedTuple):
 def keyed(
     optimizer: optax.GradientTransformationExtraArgs, *, key: jax.Array, num_data: float
 ) -> optax.GradientTransformationExtraArgs:
-    """A Langevin optimizer that keeps its key and |D| in its state, for flax's ``TrainState`` and the like.
+    """A Langevin optimizer that keeps its key and |D| in its state, for loops such as Flax's ``TrainState``.
 
-    Every update splits the key. |D| stays what it is until an update is given another ``num_data``, or until the state
+    Every update splits the key. |D| keeps its value until an update is given another ``num_data``, or until the state
     is replaced: ``state._replace(num_data=...)``. Members of an ensemble need a key each: put another into each
     member's state, or use the optimizer as it is.
 

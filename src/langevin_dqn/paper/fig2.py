@@ -113,7 +113,9 @@ def draw(report: FigureReport, path: Path, caption: str) -> Path:
         for i, count in enumerate(counts):
             handles.append(plt.Line2D([], [], color="0.25", marker=MARKERS[i], ms=5, lw=1.5, label=str(count)))
         if as_written in times.select("agent", "preset").unique().rows():
-            handles.append(plt.Line2D([], [], color="0.5", ls=(0, (2, 2)), lw=0.9, label="σ and λ as in the text"))
+            handles.append(
+                plt.Line2D([], [], color="0.5", ls=(0, (2, 2)), lw=0.9, label="the text's σ_w² = 0.005 N, λ = 1")
+            )
         figure.legend(handles=handles, loc="outside upper center", ncols=7, columnspacing=1.4, **LEGEND)
         return save(plt, figure, path, f"{caption}. Whiskers: Wilson's 95% interval.")
 
@@ -158,8 +160,7 @@ FIGURE = Figure(
         Claim("deeper", "Langevin DQN solves depths at which DQN solves none.", langevin_goes_deeper),
         Claim("updates", "Langevin DQN solves more with more updates per step.", updates_help),
     ),
-    note="Langevin DQN as in the released code (its σ is a standard deviation, 0.005, not scaled with depth); "
-    "the text's variant, σ_w² = 0.005 times depth and λ = 1, is drawn lighter where it was run.",
+    note="Langevin DQN as in the released code: its σ is a standard deviation, 0.005, and not scaled with depth.",
     draw=draw,
     describe=describe,
 )

@@ -1,4 +1,4 @@
-"""Figure 6: score against updates per step, one chain and an ensemble of five, at equal compute."""
+"""Figure 6: learning times of one chain and an ensemble of five, at equal compute."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -11,7 +11,7 @@ from langevin_dqn.paper.contenders import ENSEMBLE, LANGEVIN
 from langevin_dqn.paper.figure import Figure, FigureReport
 from langevin_dqn.paper.jobs import deep_sea_jobs, merge
 from langevin_dqn.paper.statistics import sign_test
-from langevin_dqn.plots.depth_scores import DepthScores
+from langevin_dqn.plots.times_by_depth import describe_times_by_depth, draw_times_by_depth
 from langevin_dqn.runs.result import Result
 
 
@@ -35,15 +35,15 @@ def ensemble_beats_chain(results: Sequence[Result]) -> Finding:
     return Finding(decide(p_for, p_against), words, solved | {"pairs": len(first), "p": p_for}, test)
 
 
-_SCORES = DepthScores("compute", "model updates per step (members × updates)")
+_EPISODES = 5000
 
 
-def draw(report: FigureReport, path: Path, caption: str) -> Path | None:
-    return _SCORES.draw(report.results, path, caption)
+def draw(report: FigureReport, path: Path, caption: str) -> Path:
+    return draw_times_by_depth(report.results, path, caption, budget=_EPISODES)
 
 
 def describe(report: FigureReport) -> str:
-    return _SCORES.describe(report.results)
+    return describe_times_by_depth(report.results)
 
 
 FIGURE = Figure(
@@ -52,16 +52,16 @@ FIGURE = Figure(
     title="One Langevin chain and an ensemble of five, at equal compute",
     jobs={
         "quick": merge(
-            deep_sea_jobs((LANGEVIN,), depths=(10, 20), updates=(5,), seeds=3, episodes=5000),
-            deep_sea_jobs((ENSEMBLE,), depths=(10, 20), updates=(1,), seeds=3, episodes=5000),
+            deep_sea_jobs((LANGEVIN,), depths=(10, 20), updates=(5,), seeds=3, episodes=_EPISODES),
+            deep_sea_jobs((ENSEMBLE,), depths=(10, 20), updates=(1,), seeds=3, episodes=_EPISODES),
         ),
         "standard": merge(
-            deep_sea_jobs((LANGEVIN,), depths=(10, 14, 20, 26, 30), updates=(5, 25), seeds=3, episodes=5000),
-            deep_sea_jobs((ENSEMBLE,), depths=(10, 14, 20, 26, 30), updates=(1, 5), seeds=3, episodes=5000),
+            deep_sea_jobs((LANGEVIN,), depths=(10, 14, 20, 26, 30), updates=(5, 25), seeds=3, episodes=_EPISODES),
+            deep_sea_jobs((ENSEMBLE,), depths=(10, 14, 20, 26, 30), updates=(1, 5), seeds=3, episodes=_EPISODES),
         ),
         "paper": merge(
-            deep_sea_jobs((LANGEVIN,), depths=range(10, 51, 2), updates=(1, 5, 25, 50), seeds=5, episodes=5000),
-            deep_sea_jobs((ENSEMBLE,), depths=range(10, 51, 2), updates=(1, 5, 10), seeds=5, episodes=5000),
+            deep_sea_jobs((LANGEVIN,), depths=range(10, 51, 2), updates=(1, 5, 25, 50), seeds=5, episodes=_EPISODES),
+            deep_sea_jobs((ENSEMBLE,), depths=range(10, 51, 2), updates=(1, 5, 10), seeds=5, episodes=_EPISODES),
         ),
     },
     claims=(

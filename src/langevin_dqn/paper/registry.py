@@ -38,7 +38,7 @@ def register_figure(figure: Figure) -> Figure:
     """Add a figure to those that ``reproduce`` runs and ``report`` draws.
 
     Args:
-        figure: what to run, what should come out and how it is drawn. Its id must not be taken.
+        figure: its runs, its claims and its drawing. Its id must not be taken.
 
     Returns:
         The figure itself, so that ``FIGURE = register_figure(Figure(...))`` works.

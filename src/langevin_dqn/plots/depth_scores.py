@@ -32,7 +32,7 @@ class DepthScores:
     """Scores of agents against what varies.
 
     Attributes:
-        column: ``updates``, ``members``, or ``compute``, the product of both.
+        column: ``updates`` or ``members``.
         axis: the same in words.
     """
 
@@ -97,7 +97,7 @@ class DepthScores:
 
     def _depths(self, results: Sequence[Result]) -> str:
         """``depths 10, 14 and 20``; many by their number."""
-        depths = learning_times.common_depths(self._times(results), ("agent", self.column))
+        depths = learning_times.common_depths(learning_times.table(results), ("agent", self.column))
         words = [str(depth) for depth in depths]
         if len(words) > 6:
             return f"{len(words)} depths, {words[0]} to {words[-1]}"
@@ -114,12 +114,7 @@ class DepthScores:
 
     def _table(self, results: Sequence[Result]) -> "pl.DataFrame":
         """A row per agent, value of the column and seed."""
-        return learning_times.scores(self._times(results), ("agent", self.column))
-
-    def _times(self, results: Sequence[Result]) -> "pl.DataFrame":
-        import polars as pl
-
-        return learning_times.table(results).with_columns(compute=pl.col("members") * pl.col("updates"))
+        return learning_times.scores(learning_times.table(results), ("agent", self.column))
 
     def _size(self, results: Sequence[Result], agent: str) -> str:
         """`` (5)`` after an ensemble whose size the picture does not vary."""

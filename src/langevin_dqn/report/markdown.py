@@ -34,9 +34,9 @@ def _introduction(reports: Sequence[FigureReport]) -> list[str]:
     parts = [f"{found[verdict]} {words[found[verdict] > 1]}" for verdict, words in _COUNTED.items() if found[verdict]]
     count = f"{', '.join(parts[:-1])} and {parts[-1]}" if len(parts) > 1 else "".join(parts)
     return [
-        f"Of {found.total()} claims, {count}. A claim is *inconclusive* when all planned runs do not decide it, and",
-        "has *not enough runs* while some are missing; the number of runs is given with each figure. Below the table",
-        "is what was found, and by which test or rule.",
+        f"Of {found.total()} claims, {count}. A claim is *inconclusive* if all planned runs do not decide it, and",
+        "has *not enough runs* while some are missing. The sections below the table give the runs, the findings, and",
+        "the test or rule of each claim.",
     ]
 
 

@@ -36,7 +36,7 @@ SpreadMaps = UncertaintyMaps
 
 @dataclass(frozen=True, repr=False)
 class Result:
-    """What one seed did. ``returns``, ``lengths`` and each of ``measures`` have one entry per episode run."""
+    """The result of one seed. ``returns``, ``lengths`` and each of ``measures`` have an entry per episode."""
 
     agent: str
     env: str

@@ -223,6 +223,15 @@ def test_without_gymnax(monkeypatch):
     assert error.value.hint == "pip install 'langevin-dqn[gymnax]'"
 
 
+def test_a_package_that_gymnax_lacks_is_named(monkeypatch, tmp_path):
+    (tmp_path / "gymnax.py").write_text("import no_such_package.part")
+    monkeypatch.delitem(__import__("sys").modules, "gymnax", raising=False)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    with pytest.raises(UserError, match="gymnax needs no_such_package, which is not installed") as error:
+        make_env("gymnax:CartPole-v1")
+    assert error.value.hint == "pip install no_such_package"
+
+
 def test_the_runs_of_an_id_share_a_program():
     first, second = (jax.tree.structure(make_env("gymnax:CartPole-v1:gravity=5")) for _ in range(2))
     assert first == second

@@ -8,6 +8,7 @@ import numpy as np
 
 from langevin_dqn.environments.base import ArraySpace, IndexSpace, Space
 from langevin_dqn.errors import UserError, brief
+from langevin_dqn.extras import missing
 from langevin_dqn.ids import import_object, literal, split_settings
 
 
@@ -15,8 +16,8 @@ def make(text: str) -> "DmEnvironment":
     """``package.module:factory``, or with settings ``package.module:factory:size=10,seed=3``."""
     try:
         import dm_env  # noqa: F401
-    except ImportError:
-        raise UserError("dm_env is not installed", "pip install 'langevin-dqn[dm]'") from None
+    except ImportError as error:
+        raise missing("dm_env", error) from None
     path, settings = split_settings(text)
     factory = import_object(path, "dm")
     if not callable(factory):

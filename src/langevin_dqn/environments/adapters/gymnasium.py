@@ -10,6 +10,7 @@ import numpy as np
 
 from langevin_dqn.environments.base import ArraySpace, IndexSpace, Space
 from langevin_dqn.errors import UserError, brief, nearest_or
+from langevin_dqn.extras import missing
 from langevin_dqn.ids import literal, split_settings
 
 _WRAP = "wrap the environment and pass langevin_dqn.environments.GymnasiumEnvironment(env) to train"
@@ -19,8 +20,8 @@ def make(text: str) -> "GymnasiumEnvironment":
     """``CartPole-v1``, or with settings ``FrozenLake-v1:is_slippery=false,map_name=8x8``."""
     try:
         import gymnasium
-    except ImportError:
-        raise UserError("gymnasium is not installed", "pip install 'langevin-dqn[gym]'") from None
+    except ImportError as error:
+        raise missing("gymnasium", error) from None
     name, settings = split_settings(text)
     try:
         return GymnasiumEnvironment(gymnasium.make(name, **{key: literal(value) for key, value in settings.items()}))

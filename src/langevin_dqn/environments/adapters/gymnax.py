@@ -20,10 +20,10 @@ import numpy as np
 from langevin_dqn.environments.base import ArraySpace, Environment, IndexSpace, Space
 from langevin_dqn.environments.settings import typed_values
 from langevin_dqn.errors import UserError, brief, nearest_or
+from langevin_dqn.extras import missing
 from langevin_dqn.ids import split_settings
 from langevin_dqn.pytrees import static
 
-_INSTALL = "pip install 'langevin-dqn[gymnax]'"
 _LIST = "python -c 'import gymnax; print(*gymnax.registered_envs)'"
 _LIMIT = "max_steps_in_episode"
 _MOST_STEPS = np.iinfo(np.int32).max
@@ -36,8 +36,8 @@ def make(text: str) -> "GymnaxEnvironment":
     """
     try:
         import gymnax
-    except ImportError:
-        raise UserError("gymnax is not installed", _INSTALL) from None
+    except ImportError as error:
+        raise missing("gymnax", error) from None
     name, settings = split_settings(text)
     if name not in gymnax.registered_envs:
         raise UserError(

@@ -10,6 +10,7 @@ import jax.numpy as jnp
 from langevin_dqn.environments.base import ArraySpace, Environment, Space
 from langevin_dqn.environments.settings import typed_values
 from langevin_dqn.errors import UserError, brief, nearest_or
+from langevin_dqn.extras import missing
 from langevin_dqn.ids import split_settings
 from langevin_dqn.pytrees import static
 
@@ -20,8 +21,8 @@ def make(text: str) -> "XMiniGridEnvironment":
     """``MiniGrid-Empty-5x5``, or with settings ``MiniGrid-Empty-5x5:view_size=5,max_steps=50``."""
     try:
         import xminigrid
-    except ImportError:
-        raise UserError("xminigrid is not installed", "pip install 'langevin-dqn[xminigrid]'") from None
+    except ImportError as error:
+        raise missing("xminigrid", error) from None
     name, settings = split_settings(text)
     if name not in xminigrid.registered_environments():
         hint = nearest_or(name, xminigrid.registered_environments(), f"{_LIST} lists them")

@@ -99,7 +99,7 @@ class DeepSea(Environment):
 
 
 def deep_sea(depth: int = 10, mapping_seed: int = DEFAULT_MAPPING_SEED, stochastic: bool = False) -> DeepSea:
-    """A deep sea with bsuite's action mapping for ``mapping_seed``."""
+    """Deep Sea, with bsuite's action mapping for ``mapping_seed``."""
     ranges.in_range("depth", depth, MIN_DEPTH, MAX_DEPTH)
     ranges.in_range("mapping_seed", mapping_seed, 0, ranges.MAX_SEED)
     mapping = np.random.RandomState(mapping_seed).binomial(1, 0.5, (depth, depth))
@@ -107,5 +107,5 @@ def deep_sea(depth: int = 10, mapping_seed: int = DEFAULT_MAPPING_SEED, stochast
 
 
 def deep_sea_stochastic(depth: int = 10, mapping_seed: int = DEFAULT_MAPPING_SEED) -> DeepSea:
-    """A deep sea with wind and noisy rewards."""
+    """Deep Sea with wind and noisy rewards."""
     return deep_sea(depth, mapping_seed, stochastic=True)
