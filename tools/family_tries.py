@@ -3,7 +3,7 @@
     python tools/family_tries.py
     python tools/family_tries.py noise_1e-4 target_100 --env gymnax:Acrobot-v1
 
-Their seeds are 101 to 104.
+Their seeds are 101 to 106.
 """
 
 import sys
@@ -30,7 +30,10 @@ TRIES: dict[str, tuple[str, dict[str, Any]]] = {
     "target_100": ("langevin_dqn", {"target_period": 100}),
     "target_500": ("langevin_dqn", {"target_period": 500}),
     "wide": ("langevin_dqn", {"target_period": 100, "hidden": (128, 128)}),
-    "half_rate": ("langevin_dqn", {"learning_rate": 5e-4}),
+    "rate_5e-4": ("langevin_dqn", {"learning_rate": 5e-4}),
+    "rate_1e-3": ("langevin_dqn", {"learning_rate": 1e-3}),
+    "rate_1e-3_target_20": ("langevin_dqn", {"learning_rate": 1e-3, "target_period": 20}),
+    "rate_5e-4_target_500": ("langevin_dqn", {"learning_rate": 5e-4, "target_period": 500}),
     "adam_eps_1e-4": ("langevin_dqn", {"adam_eps": 1e-4}),
     "between_episodes": ("langevin_dqn", {"update_timing": "between"}),
     "ensemble": ("ensemble_langevin_dqn", {}),
