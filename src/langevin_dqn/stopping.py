@@ -99,7 +99,7 @@ def signals_caught(
     """While this lasts, the first signal is a request, and another one calls ``on_second``.
 
     Gives False, and does nothing, outside of the main thread, where no handler can be set, and where somebody else
-    handles Ctrl-C. A shell lets programs in the background ignore Ctrl-C: there it stays ignored, and SIGTERM is caught.
+    handles Ctrl-C. A shell lets programs in the background ignore Ctrl-C: it stays ignored there, SIGTERM is caught.
     """
 
     def handle(number: int, frame: FrameType | None) -> None:
