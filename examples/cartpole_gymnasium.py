@@ -1,12 +1,11 @@
-"""CartPole through Gymnasium: DQN, and Langevin DQN, which explores by the noise of its updates alone.
+"""CartPole through Gymnasium, evaluated while it trains: DQN, and Langevin DQN, which explores by noise alone.
 
-Every 5,000 environment steps the agent plays 20 greedy episodes that are not trained on. A
-seed stops once their mean return is 400 or more (500 is the best there is); another 20
-episodes with another seed then confirm that this was not luck.
+Every 5,000 environment steps the agent plays 20 greedy episodes that are not trained on. A seed stops once their mean
+return is 475 or more (500 is the best there is); another 20 episodes with another seed then confirm that this was not
+luck. No setting is changed: the recommended ones depend on the kind of environment.
 """
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import tyro
@@ -14,33 +13,20 @@ import tyro
 from langevin_dqn import machine
 
 ENV = "gym:CartPole-v1"
-
-#: The presets are for the deep sea. CartPole has long episodes and values near 1 / (1 - discount) = 100.
-COMMON: dict[str, Any] = {
-    "discount": 0.99,
-    "learning_rate": 1e-3,
-    "negative_slope": 0.1,
-    "update_timing": "within",  # episodes are long: learn after each step, and not only between them
-    "target_period": 100,
-    "min_replay_size": 500,
-}
-AGENTS: dict[str, dict[str, Any]] = {
-    "dqn": COMMON | {"epsilon": 0.5, "epsilon_final": 0.02, "epsilon_decay_episodes": 100},
-    "langevin_dqn": COMMON | {"noise_variance": 1e-3, "regularizer": 0.0},
-}
+AGENTS = ("dqn", "langevin_dqn")
 
 
 @dataclass
 class Args:
     """Train both agents on CartPole and evaluate them."""
 
-    agents: tuple[str, ...] = tuple(AGENTS)
+    agents: tuple[str, ...] = AGENTS
     """Which agents."""
     seeds: int = 5
     """Seeds per agent."""
     steps: int = 100_000
     """Maximum number of environment steps per seed."""
-    goal: float = 400.0
+    goal: float = 475.0
     """Mean return over 20 evaluation episodes at which a seed stops."""
 
 
@@ -61,7 +47,7 @@ def main(args: Args) -> None:
                 return bool(langevin_dqn.evaluate(trained, ENV, seed=10_000).mean() >= args.goal)
 
             result = langevin_dqn.train(
-                agent, ENV, seed=seed, steps=args.steps, stop_when=reaches_goal, keep_agent=True, **AGENTS[agent]
+                agent, ENV, seed=seed, steps=args.steps, stop_when=reaches_goal, keep_agent=True
             )
             assert result.trained is not None
             first, second = (langevin_dqn.evaluate(result.trained, ENV, seed=s) for s in (10_000, 20_000))

@@ -21,7 +21,7 @@ def test_hidden_takes_any_sequence_of_whole_numbers():
 @pytest.mark.parametrize(
     ("arguments", "message", "hint"),
     [
-        ({"steps": 1e2}, "steps=100.0 is not a whole number", "steps=1"),
+        ({"steps": 1e2}, "steps=100.0 is not a whole number", "for example, steps=100"),
         ({"episodes": 0}, "episodes=0 is out of range", "at least 1"),
         ({"episodes": "10"}, "episodes='10' is not a whole number", "episodes=1"),
         ({"seed": 0.5}, "seed=0.5 is not a whole number", "seed=1"),

@@ -61,6 +61,21 @@ def test_nothing_is_caught_where_nothing_can_be():
     assert found == [False, False]
 
 
+def test_a_program_in_the_background_is_stopped_by_sigterm_alone():
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)  # as a shell does for a command that ends with &
+    try:
+        with stopping.signals_caught() as caught, stopping.signals_caught() as inner:
+            os.kill(os.getpid(), signal.SIGINT)
+            assert stopping.requested() is None
+            os.kill(os.getpid(), signal.SIGTERM)
+            assert stopping.requested() == signal.SIGTERM
+        assert (caught, inner) == (True, False)
+        assert signal.getsignal(signal.SIGINT) is signal.SIG_IGN
+        assert signal.getsignal(signal.SIGTERM) is signal.SIG_DFL
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
 def test_several_stops_are_one():
     both = Stopped.together(15, [Stopped(2, ("a",)), Stopped(2, failed=("disk full",)), Stopped(2)])
     assert (both.number, both.saved, both.failed, both.exit_code) == (15, ("a",), ("disk full",), 143)

@@ -28,7 +28,7 @@ class Task(NamedTuple):
 
     Attributes:
         steps: of each run.
-        seeds: how many.
+        seeds: which.
         threshold: the mean return that counts as learned; None if there is no agreed one.
         episodes: over how many successive episodes the mean is taken.
         agents: which.
@@ -36,7 +36,7 @@ class Task(NamedTuple):
     """
 
     steps: int
-    seeds: int
+    seeds: range
     threshold: float | None = None
     episodes: int = 20
     agents: tuple[str, ...] = AGENTS
@@ -45,14 +45,14 @@ class Task(NamedTuple):
 
 #: Returns in FrozenLake are 0 or 1, hence more episodes for a mean.
 TASKS: dict[str, Task] = {
-    "gymnax:CartPole-v1": Task(100_000, 5, 475.0),
-    "gymnax:Acrobot-v1": Task(75_000, 5, -100.0),
-    "gymnax:FrozenLake-misc": Task(60_000, 5, 0.7, 100),
-    "gymnax:MountainCar-v0": Task(60_000, 3, -110.0),
-    "gymnax:Breakout-MinAtar": Task(30_000, 3),
-    "gym:CartPole-v1": Task(100_000, 5, 475.0, agents=("langevin_dqn",), drawn=False),
-    "gym:Acrobot-v1": Task(75_000, 5, -100.0, agents=("langevin_dqn",), drawn=False),
-    "gym:FrozenLake-v1": Task(60_000, 5, 0.7, 100, agents=("ensemble_langevin_dqn",), drawn=False),
+    "gymnax:CartPole-v1": Task(100_000, range(10, 15), 475.0),
+    "gymnax:Acrobot-v1": Task(75_000, range(10, 15), -100.0),
+    "gymnax:FrozenLake-misc": Task(60_000, range(5), 0.7, 100),
+    "gymnax:MountainCar-v0": Task(60_000, range(10, 13), -110.0),
+    "gymnax:Breakout-MinAtar": Task(30_000, range(10, 13)),
+    "gym:CartPole-v1": Task(100_000, range(10, 15), 475.0, agents=("langevin_dqn",), drawn=False),
+    "gym:Acrobot-v1": Task(75_000, range(10, 15), -100.0, agents=("langevin_dqn",), drawn=False),
+    "gym:FrozenLake-v1": Task(60_000, range(5), 0.7, 100, agents=("ensemble_langevin_dqn",), drawn=False),
 }
 
 
@@ -89,8 +89,8 @@ def runs_of(env: str, task: Task, agents: tuple[str, ...], args: Args):
     from langevin_dqn.runs.store import Store
 
     if args.new:
-        return sweep(agents, env, seeds=range(task.seeds), steps=task.steps, store=args.store, workers=1, progress=_say)
-    entries = entries_of(agents, env, seeds=range(task.seeds), steps=task.steps)
+        return sweep(agents, env, seeds=task.seeds, steps=task.steps, store=args.store, workers=1, progress=_say)
+    entries = entries_of(agents, env, seeds=task.seeds, steps=task.steps)
     found = [(e, o) for e, o in zip(entries, stored(entries, Store(args.store)), strict=True) if o is not None]
     return table_of([e for e, _ in found], [o for _, o in found])
 

@@ -99,7 +99,7 @@ def signals_caught(
     """While this lasts, the first signal is a request, and another one calls ``on_second``.
 
     Gives False, and does nothing, outside of the main thread, where no handler can be set, and where somebody else
-    handles Ctrl-C.
+    handles Ctrl-C. A shell lets programs in the background ignore Ctrl-C: it stays ignored there, SIGTERM is caught.
     """
 
     def handle(number: int, frame: FrameType | None) -> None:
@@ -110,13 +110,14 @@ def signals_caught(
         if on_first is not None:
             on_first(number)
 
-    if (
-        threading.current_thread() is not threading.main_thread()
-        or signal.getsignal(signal.SIGINT) is not signal.default_int_handler
+    ctrl_c, sigterm = (signal.getsignal(number) for number in SIGNALS)
+    in_background = ctrl_c is signal.SIG_IGN and sigterm is signal.SIG_DFL
+    if threading.current_thread() is not threading.main_thread() or not (
+        in_background or ctrl_c is signal.default_int_handler
     ):
         yield False
         return
-    before = {number: signal.signal(number, handle) for number in SIGNALS}
+    before = {number: signal.signal(number, handle) for number in (SIGNALS[1:] if in_background else SIGNALS)}
     try:
         yield True
     finally:

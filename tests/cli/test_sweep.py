@@ -260,6 +260,17 @@ def test_status_says_what_is_in_a_store_without_a_sweep(tmp_path, small_figure, 
     ]  # fmt: skip
 
 
+def test_status_cuts_no_name(tmp_path, capsys, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
+    job = Job("ensemble_langevin_dqn", "gymnax:SpaceInvaders-MinAtar", 0, 2)
+    made = Result(job.agent, job.env, 0, job.preset, preset(job.agent), 0.99, np.zeros(2, np.float32), 0, 30.0)
+    Store(tmp_path).put(job, made)
+    status.main(status.Args(str(tmp_path)))
+    rows = [line.split("│") for line in capsys.readouterr().out.splitlines() if "│" in line]
+    assert "".join(row[1].strip() for row in rows) == job.agent
+    assert "".join(row[3].strip() for row in rows) == job.env
+
+
 def test_seeds_in_short():
     assert status.span([3]) == "3"
     assert status.span([1, 0, 2, 2]) == "0-2"

@@ -72,11 +72,11 @@ def test_it_goes_on(folder):
     [
         ({"seed": 4}, "belongs to a run with seed=3, not 4", "resume with seed=3"),
         ({"env": "probe_value"}, "belongs to a run with env=probe_action, not probe_value", "env=probe_action"),
-        ({"learning_rate": 0.5}, "saved by a different agent, or with different settings", "settings used in training"),
-        ({"hidden": (6,)}, "saved with the network", "network= or --network"),
+        ({"learning_rate": 0.5}, "was saved with learning_rate=0.001, not learning_rate=0.5", "used in training"),
+        ({"hidden": (6,)}, "was saved with a network with hidden=[5], not hidden=[6]", "settings used in training"),
         ({"network": Linear()}, "saved with the network", "network= or --network"),
         ({"agent": SixMethods()}, "saved by a different agent", "pass it with agent="),
-        ({"record": "q", "row_updates": "dense"}, "saved by a different agent", "used in training"),
+        ({"record": "q", "row_updates": "dense"}, "with row_updates=auto, not row_updates=dense", "used in training"),
     ],
     ids=str,
 )

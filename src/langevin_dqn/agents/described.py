@@ -8,7 +8,6 @@ from langevin_dqn.agents.value_agent import ValueAgent
 from langevin_dqn.config import AgentConfig
 from langevin_dqn.environments.base import Space
 from langevin_dqn.errors import UserError
-from langevin_dqn.networks.base import describe_network
 
 
 def describe_space(space: Space) -> dict[str, Any]:
@@ -28,14 +27,30 @@ def check_same_agent(source: str, name: str, described: dict[str, Any], built: A
     found = json.loads(json.dumps(built.describe()))
     if _comparable(described) == _comparable(found):
         return
-    if isinstance(built, ValueAgent) and described.get("network") != describe_network(built.network):
-        network = described.get("network")
-        named = network.get("class", "another one") if isinstance(network, dict) else "another one"
-        raise UserError(f"{source} was saved with the network {named}", "pass it with network= or --network")
+    before, now = (_comparable(words) for words in (described, found))
+    if isinstance(built, ValueAgent) and described.get("network") != found.get("network"):
+        network, other = described.get("network"), found.get("network")
+        if not (isinstance(network, dict) and isinstance(other, dict) and network.get("class") == other.get("class")):
+            named = network.get("class", "another one") if isinstance(network, dict) else "another one"
+            raise UserError(f"{source} was saved with the network {named}", "pass it with network= or --network")
+        raise UserError(f"{source} was saved with a network with {_differences(network, other)}", _SAME)
+    if isinstance(before.get("config"), AgentConfig) and before | {"config": now.get("config")} == now:
+        said = _differences(before["config"].to_dict(), now["config"].to_dict())
+        raise UserError(f"{source} was saved with {said}", _SAME)
     raise UserError(
         f"{source} was saved by a different agent, or with different settings or another version of it",
         f"{name_agent(name)}, with the settings used in training",
     )
+
+
+_SAME = "use the settings used in training"
+
+
+def _differences(before: dict[str, Any], now: dict[str, Any]) -> str:
+    """What was set otherwise, and how it is set now."""
+    keys = [key for key in before if before[key] != now.get(key)]
+    old, new = (", ".join(f"{key}={words.get(key)}" for key in keys[:3]) for words in (before, now))
+    return f"{old}, not {new}"
 
 
 def _comparable(description: dict[str, Any]) -> dict[str, Any]:

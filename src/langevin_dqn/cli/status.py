@@ -110,7 +110,9 @@ def _print_contents(store: "Store") -> None:
     if rows.is_empty():
         return console.print("hint: langevin-dqn reproduce, compare and bsuite store their runs")
     groups = rows.group_by("agent", "preset", "env", maintain_order=True).agg("seed", pl.col("seconds").sum())
-    table = Table("agent", "preset", "environment")
+    table = Table()
+    for name in ("agent", "preset", "environment"):
+        table.add_column(name, overflow="fold")
     for name in ("runs", "seeds", "run time"):
         table.add_column(name, justify="right")
     for agent, preset, env, seeds, seconds in groups.head(_ROWS).iter_rows():
