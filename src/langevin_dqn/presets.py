@@ -108,6 +108,12 @@ _WITHIN_EPISODES: dict[str, Any] = {
 _NO_PRIOR: dict[str, Any] = {"prior_std": 0.0, "prior_lifetime": 0.0, "prior_lifetime_growth": 0.0}
 _SHORT_PRIOR: dict[str, Any] = {"prior_std": 0.02, "prior_lifetime": 300.0, "prior_lifetime_growth": 0.0}
 
+_CONTROL_AGENTS: dict[str, dict[str, Any]] = {
+    "langevin_dqn": _NO_PRIOR | {"noise_variance": 1e-5},
+    "boot_dqn": {"prior_std": 0.0, "members": 5},
+    "ensemble_langevin_dqn": {"prior_std": 0.0, "members": 5, "noise_variance": 1e-5},
+}
+
 #: By name; the first that fits an environment's id counts. The settings were chosen on CartPole, Acrobot, MountainCar,
 #: FrozenLake and bsuite's bandit, with seeds 101 to 108 (``tools/family_tries.py``).
 FAMILIES: dict[str, Family] = {
@@ -126,23 +132,15 @@ FAMILIES: dict[str, Family] = {
     # between actions, and every member has to learn by itself. A learning rate of 1e-3, or a target that is copied more
     # often, learns sooner but forgets a good policy of CartPole again.
     "control": Family(
-        ids=(
-            "gym:",
-            "gymnax:",
-            "xminigrid:",
-            "dm:",
-            "cartpole/",
-            "cartpole:",
-            "cartpole_noise",
-            "cartpole_scale",
-            "mountain_car",
-        ),
+        ids=("gym:", "gymnax:", "xminigrid:", "dm:"),
         common=_WITHIN_EPISODES | {"target_period": 200, "learning_rate": 2.5e-4},
-        agents={
-            "langevin_dqn": _NO_PRIOR | {"noise_variance": 1e-5},
-            "boot_dqn": {"prior_std": 0.0, "members": 5},
-            "ensemble_langevin_dqn": {"prior_std": 0.0, "members": 5, "noise_variance": 1e-5},
-        },
+        agents=_CONTROL_AGENTS,
+    ),
+    # The same tasks with bsuite's few episodes, which leave no time for a lower learning rate.
+    "bsuite control": Family(
+        ids=("cartpole/", "cartpole:", "cartpole_noise", "cartpole_scale", "mountain_car"),
+        common=_WITHIN_EPISODES | {"target_period": 20},
+        agents=_CONTROL_AGENTS,
     ),
     # One step per episode: a value is learned as soon as its action was tried, and a prior that moves only disturbs it.
     "bandit": Family(
@@ -165,7 +163,7 @@ def family_of(env: str | None) -> str | None:
 
     Examples:
         >>> family_of("gym:CartPole-v1"), family_of("cartpole"), family_of("deep_sea:depth=10")
-        ('control', 'control', None)
+        ('control', 'bsuite control', None)
     """
     if env is None:
         return None
