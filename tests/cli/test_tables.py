@@ -67,7 +67,7 @@ def test_a_run_without_a_finished_episode(said):
 
 def test_agents_table_explains_too(capsys):
     agents_table({"dqn": [run(EARLY)]}, "Agents")
-    assert "learning time: the first episode by which" in " ".join(capsys.readouterr().out.split())
+    assert "learning time: the first episode at which" in " ".join(capsys.readouterr().out.split())
 
 
 def test_runs_that_stopped_when_they_had_learned_show_no_share_of_their_last_episodes(said):

@@ -57,7 +57,7 @@ def test_medians_beyond_the_budget_are_open_markers_at_it(tmp_path, axes_of):
     lines = [line for axes in axes_of() for line in axes.lines]
     markers = [line for line in lines if line.get_marker() not in ("None", "")]
     found = {(line.get_marker(), y) for line in markers for y in line.get_ydata()}
-    assert {("v", 8), ("v", 100), ("^", 4), ("^", 40)} == found
+    assert {("o", 8), ("o", 100), ("^", 4), ("^", 40)} == found
     assert [line.get_markerfacecolor() for line in markers].count("white") == 1
     words = [line.get_label() for line in lines]
     assert "tabular RLSVI" in words

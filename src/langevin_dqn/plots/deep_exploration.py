@@ -12,7 +12,7 @@ from langevin_dqn.plots.style import STYLES, check_path, drawing, grid, save
 LOOKS = {
     "uniform": ("#777777", "", "x", "random actions, measured"),
     "dqn_decay": ("#E69F00", (0, (4, 1)), "s", "DQN, ε from 0.5"),
-    "dqn": (*STYLES["dqn"][:2], "v", "DQN, ε = 0.05"),
+    "dqn": (*STYLES["dqn"][:2], "o", "DQN, ε = 0.05"),
     "langevin_dqn": (*STYLES["langevin_dqn"][:2], "D", "Langevin DQN"),
     "ensemble_langevin_dqn": (*STYLES["ensemble_langevin_dqn"][:2], "o", "Ensemble Langevin DQN"),
     "rlsvi": ("#0072B2", "-", "^", "tabular RLSVI"),
@@ -47,7 +47,7 @@ def draw(measured: Mapping[str, Sequence[Times]], path: str | Path, caption: str
             own = sorted({t.depth for series in shown.values() for t in series})
             _law(panel, np.arange(depths[0], depths[-1] + 1))
             for place, (name, series) in enumerate(shown.items()):
-                _series(panel, name, series, shift=0.02 * own[-1] * (place - (len(shown) - 1) / 2))
+                _series(panel, name, series, shift=min(0.02 * own[-1], 0.25) * (place - (len(shown) - 1) / 2))
             panel.axhline(budget, color="0.6", lw=0.7)
             panel.set(yscale="log", xlabel="depth N", title=_WHAT[what], ylim=(0.8, 20 * budget))
             panel.title.set_size(9)
@@ -85,7 +85,7 @@ def _series(axes, name: str, series: Sequence[Times], shift: float) -> None:
     for t in beyond:
         axes.plot(t.depth + shift, t.budget, color=color, marker=marker, ms=4, mfc="white", zorder=4)
         axes.annotate(
-            "", (t.depth + shift, 2.6 * t.budget), (t.depth + shift, t.budget),
+            "", (t.depth + shift, 2.8 * t.budget), (t.depth + shift, 1.15 * t.budget),
             arrowprops={"arrowstyle": "->", "color": color, "lw": 0.9},
         )  # fmt: skip
 
