@@ -49,7 +49,7 @@ TASKS: dict[str, Task] = {
     "gymnax:Acrobot-v1": Task(75_000, range(10, 15), -100.0),
     "gymnax:FrozenLake-misc": Task(60_000, range(5), 0.7, 100),
     "gymnax:MountainCar-v0": Task(60_000, range(10, 13), -110.0),
-    "gymnax:Breakout-MinAtar": Task(30_000, range(10, 13)),
+    "gymnax:Breakout-MinAtar": Task(6_000, range(10, 13), agents=AGENTS[:2]),
     "gym:CartPole-v1": Task(100_000, range(10, 15), 475.0, agents=("langevin_dqn",), drawn=False),
     "gym:Acrobot-v1": Task(75_000, range(10, 15), -100.0, agents=("langevin_dqn",), drawn=False),
     "gym:FrozenLake-v1": Task(60_000, range(5), 0.7, 100, agents=("ensemble_langevin_dqn",), drawn=False),

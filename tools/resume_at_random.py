@@ -51,11 +51,15 @@ class Args:
     """Of the moments."""
 
 
-def run(case: str, **more):
+#: A run that is killed is that many times longer, so that it does not end before.
+LONGER = 25
+
+
+def run(case: str, longer: int = 1, **more):
     from langevin_dqn import train
 
     agent, env, episodes, changes = CASES[case]
-    return train(agent, env, seed=1, episodes=episodes, buffer_size=20_000, **SMALL, **changes, **more)
+    return train(agent, env, seed=1, episodes=longer * episodes, buffer_size=20_000, **SMALL, **changes, **more)
 
 
 def ended_with(folder: Path) -> dict:
@@ -110,11 +114,11 @@ def check(case: str, args: Args, root: Path) -> dict:
 
 def worker(case: str, folder: str) -> None:
     """A training process: goes on if there is something to go on from."""
-    run(case, checkpoint=folder, resume=folder, checkpoint_every=0.2)
+    run(case, LONGER, checkpoint=folder, resume=folder, checkpoint_every=0.2)
 
 
 def check_kills(case: str, args: Args, root: Path) -> dict:
-    run(case, checkpoint=root / "alone")
+    run(case, LONGER, checkpoint=root / "alone")
     rng, folder, kills, moments = random.Random(args.seed), root / "killed", 0, []
     words = [sys.executable, __file__, "--worker", case, str(folder)]
     while True:
