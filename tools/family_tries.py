@@ -13,6 +13,7 @@ from typing import Any
 import tyro
 
 from langevin_dqn import machine
+from langevin_dqn.presets import RECOMMENDED
 
 _PRIOR: dict[str, Any] = {"noise_variance": 1e-6, "prior_lifetime": 300.0, "prior_lifetime_growth": 0.1}
 _BEFORE: dict[str, Any] = {"recent_fraction": 0.5}
@@ -36,7 +37,7 @@ TRIES: dict[str, tuple[str, dict[str, Any]]] = {
     "rate_5e-4_target_500": ("langevin_dqn", {"learning_rate": 5e-4, "target_period": 500}),
     "adam_eps_1e-4": ("langevin_dqn", {"adam_eps": 1e-4}),
     "between_episodes": ("langevin_dqn", {"update_timing": "between"}),
-    "moving_prior": ("langevin_dqn", _PRIOR | {"prior_std": 0.5}),
+    "as_deep_sea": ("langevin_dqn", RECOMMENDED["langevin_dqn"] | {"update_timing": "between", "target_period": 4}),
     "noise_1e-5_one_update": ("langevin_dqn", {"noise_variance": 1e-5, "updates_per_step": 1}),
     "ensemble": ("ensemble_langevin_dqn", {}),
     "ensemble_half_recent": ("ensemble_langevin_dqn", _BEFORE | {"members": 8, "prior_std": 0.005}),
@@ -49,9 +50,9 @@ STEPS = {
     "gymnax:Acrobot-v1": 50_000,
     "gymnax:MountainCar-v0": 60_000,
     "gymnax:FrozenLake-misc": 50_000,
-    "mountain_car/0": 20_000,
-    "bandit/1": 2_000,
 }
+#: Of bsuite: episodes, as in ``langevin-dqn reproduce deeper_bsuite``.
+EPISODES = {"mountain_car/0": 100, "cartpole/0": 200} | {f"bandit/{number}": 2_000 for number in range(20)}
 
 
 @dataclass
@@ -67,23 +68,28 @@ class Args:
 
 
 def main(args: Args) -> int:
-    unknown = [name for name in (*args.names, *args.env) if name not in TRIES and name not in STEPS]
+    unknown = [name for name in (*args.names, *args.env) if name not in {**TRIES, **STEPS, **EPISODES}]
     if unknown:
-        print(f"unknown: {', '.join(unknown)}; there are {', '.join((*TRIES, *STEPS))}", file=sys.stderr)
+        print(f"unknown: {', '.join(unknown)}; there are {', '.join((*TRIES, *STEPS, *EPISODES))}", file=sys.stderr)
         return 2
     machine.prepare()
     import numpy as np
 
     from langevin_dqn import train
+    from langevin_dqn.paper.categories import scores_of
 
-    print("| environment | try | seed | mean return by fifths of the episodes | last 20 |\n|---|---|---|---|---|")
+    print("| environment | try | seed | mean return by fifths of the episodes | last 20 | bsuite's score |")
+    print("|---|---|---|---|---|---|")
     for env in args.env:
         for name in args.names:
             agent, changes = TRIES[name]
             for seed in args.seeds:
-                returns = train(agent, env, seed=seed, steps=STEPS[env], **changes).returns
+                budget = {"steps": STEPS.get(env), "episodes": EPISODES.get(env)}
+                result = train(agent, env, seed=seed, **budget, **changes)
+                score = f"{scores_of([result])['score'].item():.2f}" if env in EPISODES else ""
+                returns = result.returns
                 fifths = ", ".join(f"{part.mean():.3g}" for part in np.array_split(returns, 5) if len(part))
-                print(f"| {env} | {name} | {seed} | {fifths} | {returns[-20:].mean():.3g} |", flush=True)
+                print(f"| {env} | {name} | {seed} | {fifths} | {returns[-20:].mean():.3g} | {score} |", flush=True)
     return 0
 
 
