@@ -100,7 +100,8 @@ def writers(kind: str, root: Path, kills: int, seed: int) -> Row:
     """A process that writes files over and over is killed; what is there must be whole each time."""
     rng, broken, left = random.Random(seed), [], 0
     for number in range(kills):
-        process = subprocess.Popen([sys.executable, __file__, kind, str(root)], stdout=subprocess.PIPE)
+        words = [sys.executable, __file__, kind, str(root)]
+        process = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
         process.stdout.readline()  # it has written once
         time.sleep(rng.uniform(0, 0.5))
         process.kill()
