@@ -145,14 +145,16 @@ def without_training():
     """No run is trained, no agent evaluated, and agents are not traced, all of which other tests do."""
     from langevin_dqn import machine
     from langevin_dqn.agents import registry
+    from langevin_dqn.cli import status
     from langevin_dqn.loops import evaluation
     from langevin_dqn.runs.runners.job import Job
 
-    def evaluate(trained, environment, episodes, seed):
+    def evaluate(trained, environment, episodes=20, seed=0):
         del trained, environment, seed
         return np.zeros(min(episodes, 5))
 
     patches = [
+        mock.patch.object(status, "_count", return_value=[0, 0]),  # the keys of thousands of runs
         mock.patch.object(machine, "prepare", return_value=None),
         mock.patch.object(Job, "run", made_up),
         mock.patch.object(evaluation, "evaluate", evaluate),
