@@ -124,6 +124,9 @@ def _hang(number, frame):
 # -- without training -----------------------------------------------------------------
 
 
+_MEASURES = ("total_regret", "total_perfect", "total_bad_episodes", "raw_return", "best_episode", "denoised_return")
+
+
 def made_up(job, progress=None):
     """A result without a run: three episodes."""
     from langevin_dqn.config import AgentConfig
@@ -137,6 +140,7 @@ def made_up(job, progress=None):
     return Result(
         job.agent, job.env, job.seed, job.preset, config, 0.99, returns, 3, 0.1,
         lengths=np.full(3, 4, np.int32), steps=12, learned_regret=0.8,
+        measures={name: np.ones(3, np.float32) for name in _MEASURES} if "/" in job.env else {},
     )  # fmt: skip
 
 
