@@ -308,7 +308,10 @@ def parquet_files(folder, how):
                 "agent_description",
             ]
         ),
-        st.sampled_from(["drop", *spoiled.WRONG[:13]]),
+        st.sampled_from(["drop", *spoiled.WRONG[:13]])
+        | st.text(max_size=5)
+        | st.floats()
+        | st.integers(-(2**60), 2**60),
     )
 )
 def parquet_columns(folder, given):
@@ -335,6 +338,9 @@ def parquet_columns(folder, given):
     call("verify", "--store", "store")
     _store_again(folder, path, checksum.added(table))
     call("status", "--store", "store")
+
+
+_ANY = st.sampled_from(spoiled.WRONG) | st.text(max_size=5) | st.floats() | st.integers()
 
 
 def _store_again(folder, path, table):
@@ -426,7 +432,7 @@ def saved_agents(folder, how):
 @kind(
     st.sampled_from(
         ["agent", "preset", "env", "seed", "episodes", "config", "description", "space", "num_actions", "package"]
-    ).flatmap(lambda name: st.tuples(st.just(name), st.sampled_from(spoiled.WRONG)))
+    ).flatmap(lambda name: st.tuples(st.just(name), _ANY))
 )
 def saved_agents_with_other_types(folder, given):
     from langevin_dqn import array_files
