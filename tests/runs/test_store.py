@@ -198,7 +198,8 @@ def test_both_kinds_of_agents_in_one_table(tmp_path, describes_itself):
 
 def test_the_version_of_the_algorithm_keeps_runs_apart(tmp_path, monkeypatch):
     Store(tmp_path).put(JOB, result_of(JOB))
-    monkeypatch.setattr(store, "ALGORITHM_VERSION", ALGORITHM_VERSION + 1)
+    for module in ("store", "identity"):
+        monkeypatch.setattr(f"langevin_dqn.runs.{module}.ALGORITHM_VERSION", ALGORITHM_VERSION + 1)
     assert not Store(tmp_path).has(JOB)
     assert identity(JOB)["algorithm_version"] == ALGORITHM_VERSION + 1
     Store(tmp_path).put(JOB, result_of(JOB, updates=8))

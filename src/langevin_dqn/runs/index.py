@@ -40,7 +40,6 @@ class Index:
     """
 
     def __init__(self, folder: Path):
-        self._folder = folder
         name = hashlib.sha256(os.fsencode(folder.resolve())).hexdigest()[:32]
         self.path = machine.cache_dir() / "stores" / f"{name}.parquet"
 
@@ -54,10 +53,10 @@ class Index:
             read: gives a file's row, or None if it cannot be used; called for those that are not in the index.
             columns: the columns that are wanted; all by default.
         """
-        now = _signatures(self._folder, paths)  # first: a file that is replaced while it is read is read again later
+        now = _signatures(paths)  # first: a file that is replaced while it is read is read again later
         known = self._read(now, columns)
         places = set() if known is None else set(known[PLACE])
-        missing = [path for path in paths if _place(self._folder, path) not in places]
+        missing = [path for path in paths if _place(path) not in places]
         fresh = self._fresh(now, missing, read)
         if fresh is not None and fresh.height >= LEAST:
             all_known = known if columns is None else self._read(now, None)
@@ -93,7 +92,7 @@ class Index:
             for path in paths:
                 table = read(path)
                 if table is not None:
-                    places.append(_place(self._folder, path))
+                    places.append(_place(path))
                     yield table
 
         rows = joined(tables())
@@ -144,11 +143,12 @@ def together(tables: list["pl.DataFrame"]) -> "pl.DataFrame":
     return pl.concat(tables, how="diagonal_relaxed") if len(tables) > 1 else tables[0]
 
 
-def _place(folder: Path, path: Path) -> str:
-    return path.relative_to(folder).as_posix()
+def _place(path: Path) -> str:
+    """A file in its store: a folder for each version of the algorithm has the runs."""
+    return f"{path.parent.name}/{path.name}"
 
 
-def _signatures(folder: Path, paths: Iterable[Path]) -> "pl.DataFrame":
+def _signatures(paths: Iterable[Path]) -> "pl.DataFrame":
     """How files are now; those that have gone are left out."""
     import polars as pl
 
@@ -156,6 +156,6 @@ def _signatures(folder: Path, paths: Iterable[Path]) -> "pl.DataFrame":
     for path in paths:
         with contextlib.suppress(OSError):
             now = os.lstat(path)
-            found.append((_place(folder, path), now.st_size, now.st_mtime_ns, now.st_ctime_ns, now.st_ino % 2**63))
+            found.append((_place(path), now.st_size, now.st_mtime_ns, now.st_ctime_ns, now.st_ino % 2**63))
     types = {PLACE: pl.String} | dict.fromkeys(_SIGNATURE, pl.Int64)
     return pl.DataFrame(found, schema=types, orient="row")
