@@ -2,7 +2,7 @@
 
     python tools/control_curves.py                       # runs what results_control/ does not have, prints, draws
     python tools/control_curves.py --no-new              # only prints the tables and draws
-    python tools/control_curves.py --only gym:Acrobot-v1 --agents langevin_dqn
+    python tools/control_curves.py --only gymnax:Acrobot-v1 --agents langevin_dqn
 
 A run has learned when the mean return of its latest episodes reaches the threshold that Gymnasium registers for the
 environment, within the run's steps. Runs are kept in a store, as those of ``langevin-dqn compare`` are. gymnax's copies
@@ -32,7 +32,6 @@ class Task(NamedTuple):
         threshold: the mean return that counts as learned; None if there is no agreed one.
         episodes: over how many successive episodes the mean is taken.
         agents: which.
-        drawn: whether it has a panel.
     """
 
     steps: int
@@ -40,7 +39,6 @@ class Task(NamedTuple):
     threshold: float | None = None
     episodes: int = 20
     agents: tuple[str, ...] = AGENTS
-    drawn: bool = True
 
 
 #: Returns in FrozenLake are 0 or 1, hence more episodes for a mean.
@@ -49,10 +47,7 @@ TASKS: dict[str, Task] = {
     "gymnax:Acrobot-v1": Task(75_000, range(10, 15), -100.0),
     "gymnax:FrozenLake-misc": Task(60_000, range(5), 0.7, 100),
     "gymnax:MountainCar-v0": Task(60_000, range(10, 13), -110.0),
-    "gymnax:Breakout-MinAtar": Task(6_000, range(10, 13), agents=AGENTS[:2]),
-    "gym:CartPole-v1": Task(100_000, range(10, 15), 475.0, agents=("langevin_dqn",), drawn=False),
-    "gym:Acrobot-v1": Task(75_000, range(10, 15), -100.0, agents=("langevin_dqn",), drawn=False),
-    "gym:FrozenLake-v1": Task(60_000, range(5), 0.7, 100, agents=("ensemble_langevin_dqn",), drawn=False),
+    "gymnax:Breakout-MinAtar": Task(4_000, range(10, 13), agents=AGENTS[:2]),
 }
 
 
@@ -101,7 +96,9 @@ def _say(done: int, of: int, result) -> None:
 
 def rows(runs, task: Task) -> list[str]:
     """A line of the table per agent."""
-    lines = []
+    from langevin_dqn.plots.style import label
+
+    lines: list[str] = []
     for (agent,), own in runs.group_by("agent", maintain_order=True):
         at = [learned_at(np.array(r["returns"]), np.array(r["lengths"]), task) for r in own.iter_rows(named=True)]
         when = sorted(steps for steps in at if steps is not None)
@@ -109,7 +106,9 @@ def rows(runs, task: Task) -> list[str]:
         learned = "–" if task.threshold is None else f"{len(when)} of {own.height}"
         span = f"{when[0]:,} to {when[-1]:,}" if when else "–"
         ends = f"{np.median(last):.3g} ({last[0]:.3g} to {last[-1]:.3g})"
-        lines.append(f"| {own['env'][0]} | {agent} | {learned} | {span} | {ends} |")
+        goal = "–" if task.threshold is None else f"{task.threshold:g}"
+        name = f"{own['env'][0].partition(':')[2]} | {task.steps:,} | {goal}" if not lines else "| |"
+        lines.append(f"| {name} | {label(str(agent))} | {learned} | {span} | {ends} |")
     return lines
 
 
@@ -123,8 +122,8 @@ def main(args: Args) -> int:
 
     from langevin_dqn.plots.comparison import draw_comparison
 
-    print("| environment | agent | learned | at step | return of the last episodes: median (range) |")
-    print("|---|---|---|---|---|")
+    print("| environment | steps | threshold | agent | learned | at step | last episodes: median (range) |")
+    print("|---|---|---|---|---|---|---|")
     drawn = []
     for env, task in TASKS.items():
         agents = tuple(agent for agent in task.agents if agent in args.agents)
@@ -132,7 +131,7 @@ def main(args: Args) -> int:
             runs = runs_of(env, task, agents, args)
             if runs.height:
                 print("\n".join(rows(runs, task)), flush=True)
-                drawn += [runs] if task.drawn else []
+                drawn.append(runs)
     if drawn and not args.only:
         draw_comparison(pl.concat(drawn), args.figure, axis="steps", caption="Recommended settings, none changed.")
         print(f"wrote {args.figure}", file=sys.stderr)

@@ -60,10 +60,9 @@ MOST_SEED = 2**32 - 1
 def whole_number(name: str, value: object, least: int, most: int = MOST_INT) -> int:
     """``value`` as an int; refused unless it is a whole number from ``least`` to ``most``."""
     if isinstance(value, bool) or not isinstance(value, numbers.Integral):
-        whole = isinstance(value, float) and value.is_integer() and least <= value <= most
-        raise UserError(
-            f"{name}={value!r} is not a whole number", f"for example, {name}={int(value) if whole else max(least, 1)}"
-        )
+        is_whole = isinstance(value, float) and value.is_integer() and least <= value <= most
+        meant = f"{value:.0f}" if is_whole else f"{max(least, 1)}"
+        raise UserError(f"{name}={value!r} is not a whole number", f"for example, {name}={meant}")
     number = int(value)
     if not least <= number <= most:
         hint = f"{name} must be {_limits(number, least, most)}"

@@ -12,7 +12,7 @@ from rich.console import Console
 
 from langevin_dqn import UserError
 from langevin_dqn.cli import reproduce, status
-from langevin_dqn.cli.sweep import Board, headline, run_missing, runner_of
+from langevin_dqn.cli.sweep import Board, _in_words, headline, run_missing, runner_of
 from langevin_dqn.paper import fig7, registry
 from langevin_dqn.paper.claims import Claim, Finding
 from langevin_dqn.paper.contenders import BOOT, DECAYING_DQN
@@ -303,6 +303,15 @@ def test_lines_of_progress_without_a_terminal(tmp_path, monkeypatch):
     assert len(lines) == 3  # at 11, 32 and 90 seconds
     assert lines[0].startswith("a test: 0 of 4 runs done")
     assert "(episode 3 of 6)" in lines[0]
+
+
+def test_a_line_of_progress_of_runs_with_a_budget_of_steps(tmp_path):
+    job, stream = Job("dqn", "deep_sea:depth=4", 0, None, "paper", steps=100), io.StringIO()
+    result = Result("dqn", job.env, 0, "paper", preset("dqn", "paper"), 0.99, np.zeros(3, np.float32), 0, 1.0)
+    plan = plan_of([job], Store(tmp_path))
+    board = Board("a test", plan.missing, plan.seconds, Store(tmp_path), stream)
+    board._running[0] = result
+    assert _in_words(board.progress()).endswith("seed 0 (episode 3)")
 
 
 def test_a_plan_explains_runs_of_several_figures(tmp_path, small_figure, capsys, monkeypatch):

@@ -207,7 +207,9 @@ def _done(job: Job, result: Result | None) -> tuple[int, int, str]:
 
 def _in_words(now: Progress) -> str:
     """A sweep in a line, with the runs under way."""
-    under_way = [f"{run.job} (episode {run.episodes:,} of {run.of or 0:,})" for run in now.running[:2]]
+    under_way = [
+        f"{run.job} (episode {run.episodes:,}{f' of {run.of:,}' if run.of else ''})" for run in now.running[:2]
+    ]
     more = [f"{len(now.running) - 2} more"] if len(now.running) > 2 else []
     return "; running: ".join(filter(None, [headline(now), ", ".join([*under_way, *more])]))
 

@@ -73,3 +73,16 @@ def test_frozen_lake_slips_as_gymnasiums_does():
             for _, there, reward, done in outcomes:
                 assert set(rewards[places == there]) == {reward}
                 assert set(ends[places == there]) == {done}
+
+
+def test_the_best_policy_of_frozen_lake_reaches_the_goal_in_74_of_100_episodes():
+    """What docs/guide/gymnasium.md says, by dynamic programming over the 100 steps of an episode."""
+    table, values = gymnasium.make("FrozenLake-v1").unwrapped.P, np.zeros(16)
+    for _ in range(100):
+        values = np.array(
+            [
+                max(sum(p * (r + (not done) * values[to]) for p, to, r, done in table[place][a]) for a in range(4))
+                for place in range(16)
+            ]
+        )
+    assert round(values[0], 2) == 0.74
