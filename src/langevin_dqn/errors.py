@@ -50,8 +50,8 @@ class EnvironmentFault(UserError):  # noqa: N818
 #: The largest whole number that a compiled program can hold.
 MOST_INT = 2**31 - 1
 
-#: The largest number that a setting may be: programs compute with 32 bits, in which squares must be finite, too.
-MOST_FLOAT = 1e18
+#: The largest number that a setting may be: programs compute with 32 bits.
+MOST_FLOAT = 1e38
 
 #: The largest random seed.
 MOST_SEED = 2**32 - 1

@@ -16,7 +16,9 @@ if TYPE_CHECKING:
 
 @dataclass
 class Args:
-    """Check a store of runs, or saved agents: every file must be intact, and runs must match their keys.
+    """Check a store of runs, or saved agents: every file must be intact.
+
+    A stored run must match its key.
 
     With --rerun, repeated runs must give the same returns.
 
