@@ -48,7 +48,7 @@ class Setting:
     def check(self, name: str, kind: type, value: Any) -> None:
         """Refuse a value of another type or out of range."""
         if self.choices:
-            if value not in self.choices:
+            if not isinstance(value, str) or value not in self.choices:
                 raise unknown(f"value of {name}", str(value), self.choices)
             return
         wanted = {bool: bool, int: numbers.Integral, float: numbers.Real}.get(kind)

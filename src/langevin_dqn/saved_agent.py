@@ -141,6 +141,8 @@ def load_agent(
             config = AgentConfig.from_dict(about["config"])
         if num_actions < 1 or not all(isinstance(about[name], str) for name in ("agent", "preset", "env")):
             raise TypeError
+        if not all(type(about[name]) is int and about[name] >= 0 for name in ("seed", "episodes")):
+            raise TypeError
         jax.eval_shape(lambda: jnp.zeros_like(example_observation(space)))
     except UserError:
         raise

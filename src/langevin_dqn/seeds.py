@@ -84,8 +84,8 @@ def train_seeds(
         whole_number("workers", workers, least=1)
     true_or_false("stop_when_solved", stop_when_solved)
     true_or_false("keep_agent", keep_agent)
-    if how is not None and how not in WAYS:
-        raise unknown("value of how", how, WAYS)
+    if how is not None and not (isinstance(how, str) and how in WAYS):
+        raise unknown("value of how", str(how), WAYS)
     numbers = seeds_of(seeds)
     if len(numbers) > 1 and not is_made_here(env) and isinstance(as_environment(env), HostEnvironment):
         raise UserError(

@@ -124,6 +124,9 @@ def _hang(number, frame):
 # -- without training -----------------------------------------------------------------
 
 
+_MEASURES = ("total_regret", "total_perfect", "total_bad_episodes", "raw_return", "best_episode", "denoised_return")
+
+
 def made_up(job, progress=None):
     """A result without a run: three episodes."""
     from langevin_dqn.config import AgentConfig
@@ -137,6 +140,7 @@ def made_up(job, progress=None):
     return Result(
         job.agent, job.env, job.seed, job.preset, config, 0.99, returns, 3, 0.1,
         lengths=np.full(3, 4, np.int32), steps=12, learned_regret=0.8,
+        measures={name: np.ones(3, np.float32) for name in _MEASURES} if "/" in job.env else {},
     )  # fmt: skip
 
 
@@ -145,14 +149,16 @@ def without_training():
     """No run is trained, no agent evaluated, and agents are not traced, all of which other tests do."""
     from langevin_dqn import machine
     from langevin_dqn.agents import registry
+    from langevin_dqn.cli import status
     from langevin_dqn.loops import evaluation
     from langevin_dqn.runs.runners.job import Job
 
-    def evaluate(trained, environment, episodes, seed):
+    def evaluate(trained, environment, episodes=20, seed=0):
         del trained, environment, seed
         return np.zeros(min(episodes, 5))
 
     patches = [
+        mock.patch.object(status, "_count", return_value=[0, 0]),  # the keys of thousands of runs
         mock.patch.object(machine, "prepare", return_value=None),
         mock.patch.object(Job, "run", made_up),
         mock.patch.object(evaluation, "evaluate", evaluate),

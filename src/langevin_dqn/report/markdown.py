@@ -1,8 +1,10 @@
 """Claims, verdicts and pictures in Markdown, for a README or a page of documentation."""
 
+import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
+from langevin_dqn.errors import visible
 from langevin_dqn.paper.claims import FAILS, HOLDS, INCONCLUSIVE, NOT_ENOUGH, Verdict
 from langevin_dqn.paper.figure import FigureReport
 from langevin_dqn.report.pictures import caption
@@ -74,7 +76,11 @@ def runs(report: FigureReport) -> str:
 
 
 def _line(text: str) -> str:
-    return " ".join(text.split())
+    """One line without tags and links: words of a store may be among these. A comparison, p < 0.05, stays as it is."""
+    return _TAG.sub("&lt;", visible(" ".join(text.split()))).replace("](", r"]\(")
+
+
+_TAG = re.compile(r"<(?=[A-Za-z/!?])")
 
 
 def _cell(text: str) -> str:

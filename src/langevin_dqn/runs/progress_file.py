@@ -84,6 +84,8 @@ def read(folder: Path) -> Progress | None:
 
 def _typed(kind: type[T], content: dict[str, Any]) -> T:
     """The dataclass of these fields; raises ``TypeError`` or ``ValueError`` where a value is not of its type."""
+    if not isinstance(content, dict):
+        raise TypeError
     hints = get_type_hints(kind)
     for name, value in content.items():
         wanted = tuple if name == "running" else hints[name]

@@ -4,8 +4,12 @@ A file is a run only if it is a regular file, declares one row of a size that fi
 run with their types, has the name that its key says, and holds what its checksum says.
 """
 
+import contextlib
 import functools
-from collections.abc import Mapping
+import os
+import tempfile
+import threading
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -56,13 +60,42 @@ def read(path: Path) -> "pl.DataFrame | None":
             size = declared(file)
             if size.rows != 1 or size.values > _MOST_VALUES or not _fits(size.size):
                 return None
-            # By its path, a name with [, ? or * would be taken for a pattern. One row is not worth a second thread.
             content = file.read() if size.size <= _SMALL else file
-            table = pl.read_parquet(content, hive_partitioning=False, parallel="none", use_statistics=False)
+            with _without_panics():
+                # By its path, a name with [, ? or * would be taken for a pattern. One row needs no second thread.
+                table = pl.read_parquet(content, hive_partitioning=False, parallel="none", use_statistics=False)
         named = _is_run(table) and table["key"].item() == path.stem
         return table if named and checksum.agrees(table) else None
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError, ValueError):
         return None
+
+
+@contextlib.contextmanager
+def _without_panics() -> Iterator[None]:
+    """Keep what polars prints about some damaged files, a backtrace of its compiled code, from the terminal.
+
+    It goes to the process's standard error, past Python. What others print there in the meantime is passed on.
+    """
+    with _READING:
+        try:
+            terminal = os.dup(2)
+        except OSError:  # there is none
+            yield
+            return
+        with tempfile.TemporaryFile() as caught:
+            os.dup2(caught.fileno(), 2)
+            try:
+                yield
+            finally:
+                os.dup2(terminal, 2)
+                os.close(terminal)
+                caught.seek(0)
+                said = caught.read()
+                if said and b"panicked" not in said:
+                    os.write(2, said)
+
+
+_READING = threading.Lock()
 
 
 def _fits(size: int) -> bool:
