@@ -40,7 +40,7 @@ def command(*words: object) -> list[str]:
 
 def training(root: Path, kills: int, seed: int) -> Row:
     """A run that saves itself five times a second is killed, and resumed by the next command."""
-    words = ["run", "--agent", "langevin_dqn", "--env", "deep_sea:depth=5", "--episodes", max(2000 * kills, 6000)]
+    words = ["run", "--agent", "langevin_dqn", "--env", "deep_sea:depth=5", "--episodes", max(600 * kills, 6000)]
     words += ["--set", "hidden=8,8", "--set", "batch_size=8", "--set", "buffer_size=1000", "--checkpoint-every", 0.2]
     words += ["--json", "--returns"]
     alone = _run(command(*words, "--checkpoint", root / "alone"))
@@ -48,7 +48,7 @@ def training(root: Path, kills: int, seed: int) -> Row:
     output, begun = root / "output", root / "killed" / "seed_0"
     while code != 0:
         files = sorted(begun.glob("checkpoint_*.npz"))
-        again = ["run", "--resume", root / "killed", "--json", "--returns"]
+        again = ["run", "--resume", root / "killed", "--json", "--returns", "--checkpoint-every", 0.2]
         first = [*words, "--checkpoint", root / "killed"]
         with output.open("w") as file:
             process = subprocess.Popen(command(*(again if files else first)), stdout=file, stderr=subprocess.DEVNULL)

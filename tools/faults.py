@@ -136,6 +136,7 @@ def refused(done: subprocess.CompletedProcess, *words: str) -> bool:
 
 def full_disk_in_a_sweep(bench: Bench) -> Row:
     """The disk fills while runs are stored; with more room the same command goes on."""
+    bench.prepare()
     with small_disk(bench.root, "164k") as disk:
         first = bench.compare(disk / "store")
         stored = len(list(disk.glob("store/v*/*.parquet")))
@@ -243,6 +244,7 @@ def clock_set_back(bench: Bench) -> Row:
 
 def out_of_memory(bench: Bench) -> Row:
     """Workers of one environment are killed each time; the other runs are stored all the same."""
+    bench.prepare()
     (bench.root / "hungry.py").write_text(HUNGRY)
     (bench.root / "hungry").touch()
     env = os.environ | {"HUNGRY": str(bench.root / "hungry")}
@@ -288,7 +290,6 @@ def main(args: Args) -> int:
             bench.root.mkdir()
             bench.alone = Path(root) / "alone"
             try:
-                bench.prepare()
                 rows = case(bench)
             except PermissionError:
                 rows = Row(name, 0, "not tried: mounting needs root", True)

@@ -1,16 +1,16 @@
 """A sweep as people see it: its plan, its board, and what another terminal is told."""
 
+import contextlib
 import dataclasses
 import io
 import json
-import os
 import time
 
 import numpy as np
 import pytest
 from rich.console import Console
 
-from langevin_dqn import UserError
+from langevin_dqn import UserError, files
 from langevin_dqn.cli import reproduce, status
 from langevin_dqn.cli.sweep import Board, _in_words, headline, run_missing, runner_of
 from langevin_dqn.paper import fig7, registry
@@ -199,18 +199,20 @@ def test_a_store_that_cannot_be_written_is_told_before_anything_runs(tmp_path, s
 
 
 def test_a_full_disk_loses_nothing(tmp_path, small_figure, monkeypatch):
-    """The third write fails; the first two stay, and the same command goes on."""
-    real, calls = os.fsync, []
+    """The third run cannot be written; the first two stay, and the same command goes on."""
+    real, runs = files.replacing, []
 
-    def fsync(descriptor):
-        calls.append(descriptor)
-        if len(calls) == 3:
-            raise OSError(28, "No space left on device")
-        real(descriptor)
+    @contextlib.contextmanager
+    def replacing(path, *args, **options):
+        with real(path, *args, **options) as file:
+            yield file
+            runs.extend([path] * (path.suffix == ".parquet"))
+            if len(runs) == 3 and path == runs[-1]:
+                raise OSError(28, "No space left on device")
 
     args = reproduce.Args(("fig7",), store=str(tmp_path), workers=1)
     with monkeypatch.context() as patch:
-        patch.setattr(os, "fsync", fsync)
+        patch.setattr(files, "replacing", replacing)
         with pytest.raises(UserError, match="No space left on device"):
             reproduce.main(args)
     assert len(Store(tmp_path).names()) == 2

@@ -316,6 +316,21 @@ Store({str(tmp_path)!r}).put(JOB, result_of(JOB))
     assert Store(tmp_path).load().is_empty()
 
 
+def test_a_clock_that_is_ahead_removes_no_file_of_a_living_writer(tmp_path, monkeypatch):
+    """Ages are by the clock of the file system, which wrote the times of the files."""
+    folder = Store(tmp_path).path(JOB).parent
+    folder.mkdir(parents=True)
+    living, left = folder / ".abc.1.tmp", tmp_path / ".progress.json.abc.tmp"
+    living.touch()
+    left.touch()
+    os.utime(left, (time.time() - 7200,) * 2)
+    now = time.time()
+    monkeypatch.setattr(time, "time", lambda: now + 86_400)
+    Store(tmp_path).put(JOB, result_of(JOB))
+    assert living.exists()
+    assert not left.exists()
+
+
 def test_what_a_killed_writer_left_is_swept_once_nobody_can_be_writing_it(tmp_path):
     folder = Store(tmp_path).put(JOB, result_of(JOB)).parent
     old, new = folder / ".abc.1.tmp", folder / ".abc.2.tmp"

@@ -60,9 +60,9 @@ def read(path: Path) -> "pl.DataFrame | None":
             size = declared(file)
             if size.rows != 1 or size.values > _MOST_VALUES or not _fits(size.size):
                 return None
-            # By its path, a name with [, ? or * would be taken for a pattern. One row is not worth a second thread.
             content = file.read() if size.size <= _SMALL else file
             with _without_panics():
+                # By its path, a name with [, ? or * would be taken for a pattern. One row needs no second thread.
                 table = pl.read_parquet(content, hive_partitioning=False, parallel="none", use_statistics=False)
         named = _is_run(table) and table["key"].item() == path.stem
         return table if named and checksum.agrees(table) else None

@@ -8,6 +8,7 @@ import pytest
 from langevin_dqn import UserError
 from langevin_dqn.presets import preset
 from langevin_dqn.runs.runners import Job
+from langevin_dqn.runs.runners.job import attempt
 from langevin_dqn.runs.store import Store, key_of
 from langevin_dqn.runs.stored_jobs import job_of
 
@@ -87,3 +88,21 @@ def test_objects_are_refused(agent, env):
     with pytest.raises(UserError, match="a job takes the id of its") as error:
         Job(agent, env, 0)
     assert "package.module:factory" in error.value.hint
+
+
+@pytest.mark.parametrize(
+    ("error", "remedy"),
+    [
+        (MemoryError("no room"), "MemoryError: no room; use fewer workers"),
+        (RuntimeError("RESOURCE_EXHAUSTED: Out of memory"), "; use fewer workers"),
+        (RuntimeError("no luck"), "RuntimeError: no luck"),
+    ],
+    ids=str,
+)
+def test_a_job_that_runs_out_of_memory_says_what_to_do(error, remedy, monkeypatch):
+    def run(self, progress=None):
+        raise error
+
+    monkeypatch.setattr(Job, "run", run)
+    failed = attempt(Job("dqn", "bandit/0", 0, 1))
+    assert failed.reason.endswith(remedy)
