@@ -44,6 +44,11 @@ def remembered(args: Any) -> Any:
         texts = ("agent", "env", "seeds", "preset", "network", "record", *told["set"])
         if not all(isinstance(told.get(name, name), str | None) for name in texts):
             raise TypeError
+        counts = (told[name] for name in ("episodes", "steps", "updates_per_step", "members"))
+        if not all(count is None or type(count) is int for count in counts):
+            raise TypeError
+        if type(told["stop_when_solved"]) is not bool:
+            raise TypeError
     except OSError as error:
         raise UserError(
             f"cannot read {path}: {error.strerror or error}", "pass the folder that was given to --checkpoint"
