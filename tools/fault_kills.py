@@ -79,7 +79,7 @@ def wait_until(done: Callable[[], bool], process: subprocess.Popen, seconds: flo
 
 def sweep(root: Path, kills: int, seed: int) -> Row:
     """Driver, workers and the driver while it writes, as ``kill_sweep.py`` does."""
-    args = kill_sweep.Args(kills=kills, runs=max(12, kills + 6), episodes=40, seed=seed)
+    args = kill_sweep.Args(kills=kills, runs=max(24, 4 * kills), episodes=100, seed=seed)
     report = kill_sweep.checked(args, root)
     words = ", ".join(
         f"{report[name]} {name.replace('_', ' ')}" for name in ("lost", "foreign", "stored_twice", "damaged")
