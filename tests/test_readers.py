@@ -35,7 +35,8 @@ RUNNING = {"eval", "exec", "Unpickler", "Popen", "system", "run_path", "run_modu
 #: Functions that open files of others: all of them through ``files``.
 READERS = {
     "array_files._opened", "cli.checkpoints.remembered", "environments.bsuite.mnist_files._read", "files.read_text",
-    "report.verdicts.read", "runs.metric_log._read", "runs.progress_file.read", "runs.run_files.read",
+    "report.verdicts.read", "runs.index.Index._read", "runs.metric_log._read", "runs.progress_file.read",
+    "runs.run_files.read",
 }  # fmt: skip
 #: Functions that open files by themselves: the one place, files that were just written, and the operating system's.
 OTHERS = {
@@ -78,6 +79,7 @@ def test_every_reader_is_known():
         "array_files.ArrayFile.open",
         "array_files._arrays",
         "environments.bsuite.mnist_files._read",
+        "runs.index.Index._read",
         "runs.metric_log.CsvWriter.__init__",
         "runs.run_files.read",
     }
@@ -146,6 +148,15 @@ def read_log(path):
     raise UserError("replaced", "as it should be")
 
 
+def read_index(path):
+    from langevin_dqn.runs import index
+
+    store_index = index.Index(path.parent)
+    store_index.path = path
+    assert store_index._read(index._signatures([]), None) is None
+    raise UserError("not used", "as it should be")
+
+
 def read_mnist(path):
     return mnist_files._read(path, mnist_files.IMAGES, 3)
 
@@ -155,6 +166,7 @@ HOW = {
     "cli.checkpoints.remembered": [read_request],
     "environments.bsuite.mnist_files._read": [read_mnist],
     "report.verdicts.read": [read_verdicts],
+    "runs.index.Index._read": [read_index],
     "runs.metric_log._read": [read_log],
     "runs.progress_file.read": [read_progress],
     "runs.run_files.read": [read_run],

@@ -1,6 +1,6 @@
 """Extreme settings: each run must work, be refused, or end with a reason; never count with numbers that are not finite.
 
-Noise, learning rates and other numbers from 1e-30 to 1e19, rewards from 1e-6 to 1e6 with and without a scale of values
+Noise, learning rates and other numbers from 1e-30 to 1e39, rewards from 1e-6 to 1e6 with and without a scale of values
 that grows, buffers and minibatches of one transition, one member and 100, discounts of 0 and 1. Each case is a short
 run. It works if it makes all its episodes, with finite returns, parameters and numbers. It ends with a reason if
 ``Result.diverged`` gives one; such a run does not count as solved. Prints a table; exit code 1 if a case does neither.
@@ -22,8 +22,8 @@ from langevin_dqn import machine
 SMALL = {"hidden": (8,), "batch_size": 8, "buffer_size": 1000}
 EPISODES = 60
 EXTREME = {
-    "noise_variance": (1e-30, 1e-6, 1.0, 1e6, 1e12, 1e18, 1e19),
-    "learning_rate": (0.0, 1e-30, 1.0, 1e6, 1e12, 1e18, 1e19),
+    "noise_variance": (1e-30, 1e-6, 1.0, 1e6, 1e12, 1e18, 1e39),
+    "learning_rate": (0.0, 1e-30, 1.0, 1e6, 1e12, 1e18, 1e39),
     "discount": (0.0, 1.0),
     "target_period": (1, 10**6),
     "adam_eps": (0.0, 1e-30, 1e18),

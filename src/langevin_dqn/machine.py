@@ -81,10 +81,8 @@ _VECTORS = ("avx512f", "avx2", "avx", "sve", "asimd")
 @functools.cache
 def processor() -> str:
     """The kind of processor, and its widest vector instructions; as much as decides how a program rounds."""
-    try:
-        lines = Path("/proc/cpuinfo").read_text().partition("\n\n")[0].splitlines()
-    except OSError:
-        lines = []
+    every_core = _lines("/proc/cpuinfo")
+    lines = every_core[: every_core.index("")] if "" in every_core else every_core
     told = {name.strip(): value.strip() for name, _, value in (line.partition(":") for line in lines)}
     flags = told.get("flags", told.get("Features", "")).split()
     numbers = [

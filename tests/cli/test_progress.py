@@ -24,7 +24,9 @@ def terminal(monkeypatch):
     """A board whose stream is a terminal of 80 columns, and what was written to it."""
     stream = io.StringIO()
     monkeypatch.setattr(
-        progress, "Console", lambda file: Console(file=file, force_terminal=True, width=80, color_system=None)
+        progress.terminal,
+        "console",
+        lambda file: Console(file=file, force_terminal=True, width=80, color_system=None, markup=False),
     )
     return stream
 

@@ -82,7 +82,12 @@ def test_scores_and_counts():
     final, mean = rows(runs)["deep_sea", "dqn"], rows(runs, score="mean_return")["deep_sea", "dqn"]
     assert final["iqm"] == pytest.approx(2 / 3)
     assert mean["iqm"] == pytest.approx(1 / 3)
-    assert (final["seeds"], final["without_score"], final["learned"], final["diverged"]) == (3, 2, 2, 1)
+    assert (final["seeds"], final["without_score"], final["learned"], final["diverged"]) == (
+        3,
+        2,
+        1,
+        1,
+    )  # a run that diverged has not learned
 
 
 @pytest.mark.parametrize(("options", "message"), [({"score": "best"}, "unknown score"), ({"level": 1}, "out of range")])

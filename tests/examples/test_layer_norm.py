@@ -41,10 +41,13 @@ def test_train_save_load_evaluate(network, name, settings, command, tmp_path, qu
     assert code == 0, err
     assert json.loads(out)["returns"] == expected.astype(float).tolist()
 
-    for options in ((), ("--network", name.replace("units=6", "units=7"))):
+    for options, message in (
+        ((), f"was saved with the network {type(network).__name__}"),
+        (("--network", name.replace("units=6", "units=7")), "was saved with a network with units=6, not units=7"),
+    ):
         code, _, err = command("evaluate", folder, *options)
         assert code == 2
-        assert f"was saved with the network {type(network).__name__}" in err
+        assert message in err
         assert err.count("\n") == 2
 
 

@@ -17,7 +17,7 @@ EXPECTED = {
     ("numbers, dense", "discount=0"): "works",
     ("numbers, dense", "target_period=1"): "works",
     ("numbers, dense", "adam_eps=0"): "ended at episode",
-    ("numbers, dense", "noise_variance=1e+19"): "refused: noise_variance=1e+19 is out of range",
+    ("numbers, dense", "noise_variance=1e+39"): "refused: noise_variance=1e+39 is out of range",
     ("numbers, SGD", "noise_variance=1e+06"): "ended at episode",
     ("numbers, SGD", "learning_rate=1e+06"): "ended at episode",
     ("rewards, value_scaling=grow", "bandit_scale, rewards × 1e-06"): "works",
