@@ -64,7 +64,7 @@ KINDS = {
     "compiled, dense": ("boot_dqn", "catch/0", 20, {"epsilon": 0.5, "members": 2, "insertion": "buffers", **SMALL}),
     "compiled, lazy": ("ensemble_langevin_dqn", SEA, 30, {**LAZY, **SMALL}),
     "host, dense": ("dqn", "gym:CartPole-v1", 4, {"update_timing": "within", "buffer_size": 500, **SMALL}),
-    "host, lazy": ("ensemble_langevin_dqn", "gym:FrozenLake-v1", 12, {"buffer_size": 500, **LAZY, **SMALL}),
+    "host, lazy": ("ensemble_langevin_dqn", "gym:Taxi-v4", 4, {"buffer_size": 500, **LAZY, **SMALL}),
 }
 QUICK = ("compiled, own", "host, own", "compiled, table")
 
