@@ -14,6 +14,8 @@ from langevin_dqn.plots.style import WIDTH, check_path, drawing, grid, save
 from langevin_dqn.runs.result import Result
 
 DEPTHS, SEEDS, BUDGET = (10, 20, 30), 10, 5000
+#: Where a prior that stays is run, to show what its motion does.
+STAYS_DEPTHS = (10,)
 UPDATES = CHAIN.config.updates_per_step
 VARIANTS = (
     CHAIN,
@@ -83,7 +85,11 @@ FIGURE = Figure(
     jobs={
         "quick": merge(*(v.jobs(10, 3, 1000) for v in VARIANTS)),
         **dict.fromkeys(
-            ("standard", "paper"), merge(*(v.jobs(depth, SEEDS, BUDGET) for depth in DEPTHS for v in VARIANTS))
+            ("standard", "paper"),
+            merge(
+                *(v.jobs(depth, SEEDS, BUDGET) for v in VARIANTS[:2] for depth in DEPTHS),
+                *(VARIANTS[2].jobs(depth, SEEDS, BUDGET) for depth in STAYS_DEPTHS),
+            ),
         ),
     },
     claims=(Claim("sooner", "A chain whose prior moves learns sooner than the released settings.", _sooner),),
