@@ -7,7 +7,8 @@
 A run has learned when the mean return of its latest episodes reaches the threshold that Gymnasium registers for the
 environment, within the run's steps. Runs are kept in a store, as those of ``langevin-dqn compare`` are. gymnax's copies
 have the dynamics of Gymnasium's environments (``tests/environments/adapters/test_gymnax_dynamics.py``) and run
-compiled. The seeds differ from those that chose the settings (``tools/family_tries.py``).
+compiled; they are drawn. Gymnasium's own are run for the agent that is recommended in each. The seeds differ from
+those that chose the settings (``tools/family_tries.py``).
 """
 
 import sys
@@ -47,7 +48,10 @@ TASKS: dict[str, Task] = {
     "gymnax:Acrobot-v1": Task(75_000, range(10, 15), -100.0),
     "gymnax:FrozenLake-misc": Task(60_000, range(5), 0.7, 100),
     "gymnax:MountainCar-v0": Task(60_000, range(10, 13), -110.0),
-    "gymnax:Breakout-MinAtar": Task(4_000, range(10, 13), agents=AGENTS[:2]),
+    "gymnax:Breakout-MinAtar": Task(60_000, range(10, 13), agents=AGENTS[:2]),
+    "gym:CartPole-v1": Task(100_000, range(20, 25), 475.0, agents=("langevin_dqn",)),
+    "gym:Acrobot-v1": Task(75_000, range(20, 25), -100.0, agents=("langevin_dqn",)),
+    "gym:FrozenLake-v1": Task(60_000, range(20, 25), 0.7, 100, ("ensemble_langevin_dqn",)),
 }
 
 
@@ -107,7 +111,7 @@ def rows(runs, task: Task) -> list[str]:
         span = f"{when[0]:,} to {when[-1]:,}" if when else "–"
         ends = f"{np.median(last):.3g} ({last[0]:.3g} to {last[-1]:.3g})"
         goal = "–" if task.threshold is None else f"{task.threshold:g}"
-        name = f"{own['env'][0].partition(':')[2]} | {task.steps:,} | {goal}" if not lines else "| |"
+        name = f"`{own['env'][0]}` | {task.steps:,} | {goal}" if not lines else "| |"
         lines.append(f"| {name} | {label(str(agent))} | {learned} | {span} | {ends} |")
     return lines
 
@@ -131,7 +135,8 @@ def main(args: Args) -> int:
             runs = runs_of(env, task, agents, args)
             if runs.height:
                 print("\n".join(rows(runs, task)), flush=True)
-                drawn.append(runs)
+                if env.startswith("gymnax:"):
+                    drawn.append(runs)
     if drawn and not args.only:
         draw_comparison(pl.concat(drawn), args.figure, axis="steps", caption="Recommended settings, none changed.")
         print(f"wrote {args.figure}", file=sys.stderr)
