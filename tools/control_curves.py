@@ -51,7 +51,7 @@ TASKS: dict[str, Task] = {
     "gymnax:Breakout-MinAtar": Task(60_000, range(10, 13), agents=AGENTS[:2]),
     "gym:CartPole-v1": Task(100_000, range(20, 25), 475.0, agents=("langevin_dqn",)),
     "gym:Acrobot-v1": Task(75_000, range(20, 25), -100.0, agents=("langevin_dqn",)),
-    "gym:FrozenLake-v1": Task(60_000, range(20, 25), 0.7, 100, ("ensemble_langevin_dqn",)),
+    "gym:FrozenLake-v1": Task(100_000, range(30, 35), 0.7, 100, ("ensemble_langevin_dqn",)),
 }
 
 
