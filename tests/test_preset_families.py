@@ -44,8 +44,8 @@ def test_only_recommended_depends_on_the_family(agent):
 
 def test_agents_of_a_family_differ_only_in_how_they_explore():
     exploring = {
-        "members", "epsilon", "noise_variance", "prior_std", "prior_lifetime", "prior_lifetime_growth",
-        "insertion_probability", "insertion", "shared_minibatch",
+        "members", "epsilon", "epsilon_decay_episodes", "noise_variance", "prior_std", "prior_lifetime",
+        "prior_lifetime_growth", "insertion_probability", "insertion", "shared_minibatch",
     }  # fmt: skip
     for family in FAMILIES.values():
         configs = [vars(preset(agent, env=f"{family.ids[0]}X")) for agent in AGENTS]

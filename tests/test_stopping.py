@@ -81,3 +81,20 @@ def test_several_stops_are_one():
     assert (both.number, both.saved, both.failed, both.exit_code) == (15, ("a",), ("disk full",), 143)
     assert "resume='a'" in str(both)
     assert "disk full" in str(both)
+
+
+def test_a_command_in_the_background_saves_its_runs_first():
+    """The line that a command prints when SIGTERM finds nothing to save gives way while there are runs."""
+    from langevin_dqn.cli.stops import ended_by_sigterm, saved_first
+
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        with ended_by_sigterm():
+            with saved_first():
+                os.kill(os.getpid(), signal.SIGTERM)
+                assert stopping.requested() == signal.SIGTERM
+            with pytest.raises(Stopped):
+                os.kill(os.getpid(), signal.SIGTERM)
+    finally:
+        signal.signal(signal.SIGINT, before)
+    assert signal.getsignal(signal.SIGTERM) is signal.SIG_DFL

@@ -15,6 +15,9 @@ from types import FrameType
 #: Signals that ask a run to stop.
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
+#: An attribute of a handler of SIGTERM that may be replaced while there are runs to save.
+GIVES_WAY = "gives_way"
+
 _SHOW_CURSOR = b"\x1b[?25h"
 
 
@@ -111,7 +114,7 @@ def signals_caught(
             on_first(number)
 
     ctrl_c, sigterm = (signal.getsignal(number) for number in SIGNALS)
-    in_background = ctrl_c is signal.SIG_IGN and sigterm is signal.SIG_DFL
+    in_background = ctrl_c is signal.SIG_IGN and (sigterm is signal.SIG_DFL or getattr(sigterm, GIVES_WAY, False))
     if threading.current_thread() is not threading.main_thread() or not (
         in_background or ctrl_c is signal.default_int_handler
     ):

@@ -44,6 +44,7 @@ def ended_by_sigterm() -> Iterator[None]:
         stopping.say(f"stopped by {signal.Signals(number).name}; nothing was saved")
         raise Stopped(number)
 
+    setattr(end, stopping.GIVES_WAY, True)
     if (
         threading.current_thread() is not threading.main_thread()
         or signal.getsignal(signal.SIGTERM) is not signal.SIG_DFL
