@@ -3,7 +3,7 @@
     python tools/family_tries.py
     python tools/family_tries.py noise_1e-4 target_100 --env gymnax:Acrobot-v1
 
-Their seeds are 101 to 108.
+Their seeds are 101 to 108, and 200 to 231 for the random start (``greedy_start`` is without).
 """
 
 import sys
@@ -21,6 +21,7 @@ _BEFORE: dict[str, Any] = {"recent_fraction": 0.5}
 #: An agent, and what is changed from its recommended preset for the environment.
 TRIES: dict[str, tuple[str, dict[str, Any]]] = {
     "as_recommended": ("langevin_dqn", {}),
+    "greedy_start": ("langevin_dqn", {"epsilon": 0.0, "epsilon_decay_episodes": 0}),
     "half_recent": ("langevin_dqn", _BEFORE),
     "prior_0.5": ("langevin_dqn", _BEFORE | _PRIOR | {"prior_std": 0.5}),
     "prior_0.02": ("langevin_dqn", _BEFORE | _PRIOR | {"prior_std": 0.02}),
@@ -65,6 +66,8 @@ class Args:
     """In which environments."""
     seeds: tuple[int, ...] = (101, 102)
     """With which seeds."""
+    steps: int | None = None
+    """Steps of each run. Default: those that the settings were chosen with."""
 
 
 def main(args: Args) -> int:
@@ -84,7 +87,7 @@ def main(args: Args) -> int:
         for name in args.names:
             agent, changes = TRIES[name]
             for seed in args.seeds:
-                budget = {"steps": STEPS.get(env), "episodes": EPISODES.get(env)}
+                budget = {"steps": args.steps or STEPS.get(env), "episodes": EPISODES.get(env)}
                 result = train(agent, env, seed=seed, **budget, **changes)
                 score = f"{scores_of([result])['score'].item():.2f}" if env in EPISODES else ""
                 returns = result.returns

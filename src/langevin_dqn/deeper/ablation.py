@@ -108,6 +108,8 @@ def draw(report: FigureReport, path: Path, caption: str) -> Path:
             y = place + rng.uniform(-0.22, 0.22, len(times))
             axes.plot(times[~late], y[~late], "o", color=color, ms=3.5, alpha=0.65, mew=0)
             axes.plot(np.full(late.sum(), BUDGET), y[late], ">", mec=color, mfc="white", ms=4.5)
+            if late.any():
+                axes.annotate(f"{late.sum()}", (BUDGET * 1.03, place), size=8, color="0.25", va="center")
             low, high = np.minimum(median_interval(times), BUDGET)
             axes.plot([low, high], [place, place], color="0.15", lw=1.2)
             axes.plot(min(float(np.median(times)), BUDGET), place, "|", color="0.15", ms=12, mew=2)
@@ -116,12 +118,12 @@ def draw(report: FigureReport, path: Path, caption: str) -> Path:
             "$N^2/2$", (DEPTH**2 / 2, 1.0), xycoords=("data", "axes fraction"), size=8, color="0.4", ha="center",
             va="bottom",
         )  # fmt: skip
-        axes.set_yticks(range(len(VARIANTS)), [variant.name for variant in VARIANTS])
-        axes.set(xlabel=f"learning time at depth {DEPTH} (episodes)", xlim=(250, BUDGET * 1.04))
+        axes.set_yticks(range(len(VARIANTS)), [v.name.replace("σ_w²", r"$\sigma_w^2$") for v in VARIANTS])
+        axes.set(xlabel=f"learning time at depth {DEPTH} (episodes)", xlim=(250, BUDGET * 1.08))
         axes.invert_yaxis()
         axes.grid(axis="x", color="0.9", lw=0.6)
         axes.set_axisbelow(True)
-        text = "Point: one seed; bar: median with its 95% interval; open triangle: not learned within the budget."
+        text = "Point: one seed; bar: median with its 95% interval; open triangles: seeds that did not learn, counted."
         return save(plt, figure, path, f"{caption}. {text}")
 
 
