@@ -13,10 +13,14 @@ from typing import Any
 import tyro
 
 from langevin_dqn import machine
+from langevin_dqn.deeper.bsuite import PARTS
+from langevin_dqn.environments.bsuite.sweeps import SWEEPS
 from langevin_dqn.presets import RECOMMENDED
 
 _PRIOR: dict[str, Any] = {"noise_variance": 1e-6, "prior_lifetime": 300.0, "prior_lifetime_growth": 0.1}
 _BEFORE: dict[str, Any] = {"recent_fraction": 0.5}
+_STILL: dict[str, Any] = {"prior_lifetime": 0.0, "prior_lifetime_growth": 0.0}
+_NONE: dict[str, Any] = _STILL | {"prior_std": 0.0}
 
 #: An agent, and what is changed from its recommended preset for the environment.
 TRIES: dict[str, tuple[str, dict[str, Any]]] = {
@@ -40,6 +44,18 @@ TRIES: dict[str, tuple[str, dict[str, Any]]] = {
     "between_episodes": ("langevin_dqn", {"update_timing": "between"}),
     "as_deep_sea": ("langevin_dqn", RECOMMENDED["langevin_dqn"] | {"update_timing": "between", "target_period": 4}),
     "noise_1e-5_one_update": ("langevin_dqn", {"noise_variance": 1e-5, "updates_per_step": 1}),
+    "still_prior": ("langevin_dqn", _STILL),
+    "still_prior_noise_1e-4": ("langevin_dqn", _STILL | {"noise_variance": 1e-4}),
+    "no_prior": ("langevin_dqn", _NONE),
+    "no_prior_noise_1e-4": ("langevin_dqn", _NONE | {"noise_variance": 1e-4}),
+    "no_prior_noise_1e-5": ("langevin_dqn", _NONE | {"noise_variance": 1e-5}),
+    "no_prior_nothing_recent": ("langevin_dqn", _NONE | {"noise_variance": 1e-5, "recent_fraction": 0.0}),
+    "no_prior_rate_1e-2": ("langevin_dqn", _NONE | {"noise_variance": 2.5e-5, "learning_rate": 1e-2}),
+    "no_prior_all_older": (
+        "langevin_dqn",
+        _NONE | {"noise_variance": 2.5e-5, "learning_rate": 1e-2, "recent_fraction": 0.0, "discount": 0.99},
+    ),
+    "prior_0.1": ("langevin_dqn", {"prior_std": 0.1}),
     "ensemble": ("ensemble_langevin_dqn", {}),
     "ensemble_half_recent": ("ensemble_langevin_dqn", _BEFORE | {"members": 8, "prior_std": 0.005}),
     "ensemble_of_8": ("ensemble_langevin_dqn", {"members": 8, "prior_std": 0.005}),
@@ -53,7 +69,12 @@ STEPS = {
     "gymnax:FrozenLake-misc": 50_000,
 }
 #: Of bsuite: episodes, as in ``langevin-dqn reproduce deeper_bsuite``.
-EPISODES = {"mountain_car/0": 100, "cartpole/0": 200} | {f"bandit/{number}": 2_000 for number in range(20)}
+EPISODES = {
+    f"{name}/{number}": episodes
+    for name, (_, episodes) in PARTS.items()
+    if "scale" not in SWEEPS[name].tags
+    for number in range(len(SWEEPS[name].settings))
+}
 
 
 @dataclass
@@ -73,7 +94,8 @@ class Args:
 def main(args: Args) -> int:
     unknown = [name for name in (*args.names, *args.env) if name not in {**TRIES, **STEPS, **EPISODES}]
     if unknown:
-        print(f"unknown: {', '.join(unknown)}; there are {', '.join((*TRIES, *STEPS, *EPISODES))}", file=sys.stderr)
+        known = f"{', '.join((*TRIES, *STEPS))}, and bsuite's ids as catch/0"
+        print(f"unknown: {', '.join(unknown)}; there are {known}", file=sys.stderr)
         return 2
     machine.prepare()
     import numpy as np
