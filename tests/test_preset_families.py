@@ -23,6 +23,8 @@ from langevin_dqn.runs.store import key_of
         ("cartpole_swingup/0", None),
         ("mountain_car_scale/3", "bsuite control"),
         ("bandit_noise/1", "bandit"),
+        ("catch_noise/3", "short episodes"),
+        ("umbrella_distract/0", "umbrella"),
         ("gaussian_bandit:arms=5", None),
         ("jax:package.module:factory", None),
         (None, None),

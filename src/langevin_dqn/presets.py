@@ -119,7 +119,8 @@ _CONTROL_AGENTS: dict[str, dict[str, Any]] = {
 _RANDOM_START: dict[str, Any] = {"epsilon": 1.0, "epsilon_final": 0.0, "epsilon_decay_episodes": 10}
 
 #: By name; the first that fits an environment's id counts. The settings were chosen on CartPole, Acrobot, MountainCar,
-#: FrozenLake and bsuite's bandit, with seeds 101 to 108 (``tools/family_tries.py``).
+#: FrozenLake and bsuite's bandit, catch, umbrella and discounting chain, with seeds 101 to 108
+#: (``tools/family_tries.py``).
 FAMILIES: dict[str, Family] = {
     # Few states and one reward at the end: a prior helps to find it. Where steps slip at random, values need targets
     # that stay for longer.
@@ -152,6 +153,17 @@ FAMILIES: dict[str, Family] = {
         ids=("bandit",),
         common={},
         agents={"langevin_dqn": {"prior_lifetime": 0.0, "prior_lifetime_growth": 0.0, "noise_variance": 1e-4}},
+    ),
+    # Every action soon meets a reward, and values have to be told apart more than states found: to one chain, a prior
+    # that moves is one more source of noise.
+    "short episodes": Family(
+        ids=("catch", "discounting_chain"), common={}, agents={"langevin_dqn": _NO_PRIOR | {"noise_variance": 1e-5}}
+    ),
+    # The same, with a random reward at every step: the latest transitions say little, and all are drawn alike.
+    "umbrella": Family(
+        ids=("umbrella",),
+        common={"recent_fraction": 0.0},
+        agents={"langevin_dqn": _NO_PRIOR | {"noise_variance": 1e-5}},
     ),
 }
 
