@@ -35,6 +35,7 @@ COMMANDS = {
     "status": ("langevin_dqn.cli.status", "show the progress of a store"),
     "report": ("langevin_dqn.cli.report", "test the paper's claims with stored runs, and draw the figures"),
     "verify": ("langevin_dqn.cli.verify", "check a store: intact files, reproducible runs, written verdicts"),
+    "store": ("langevin_dqn.cli.store", "pack a store: one file instead of one for each run"),
     "bench": ("langevin_dqn.cli.bench", "measure the speed of updates, and compare with other packages"),
     "list": ("langevin_dqn.cli.listing", "list agents, presets, environments and fields"),
 }
@@ -46,6 +47,7 @@ NEEDS = {
     "reproduce": ("polars", "scipy", "matplotlib", "jinja2"),
     "report": ("polars", "scipy", "matplotlib", "jinja2"),
     "status": ("polars",),
+    "store": ("polars",),
     "verify": ("polars", "scipy"),
 }
 

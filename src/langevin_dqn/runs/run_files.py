@@ -58,20 +58,24 @@ def read(path: Path) -> "pl.DataFrame | None":
     try:
         with files.open_regular(path, most=_MOST_BYTES) as file:
             size = declared(file)
-            if size.rows != 1 or size.values > _MOST_VALUES or not _fits(size.size):
+            if size.rows != 1 or size.values > _MOST_VALUES or not fits(size.size):
                 return None
             content = file.read() if size.size <= _SMALL else file
-            with _without_panics():
+            with without_panics():
                 # By its path, a name with [, ? or * would be taken for a pattern. One row needs no second thread.
                 table = pl.read_parquet(content, hive_partitioning=False, parallel="none", use_statistics=False)
-        named = _is_run(table) and table["key"].item() == path.stem
-        return table if named and checksum.agrees(table) else None
+        return table if is_intact(table, path.stem) else None
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError, ValueError):
         return None
 
 
+def is_intact(table: "pl.DataFrame", key: str) -> bool:
+    """Whether a table is the run of that key, as it was written."""
+    return _is_run(table) and table["key"].item() == key and checksum.agrees(table)
+
+
 @contextlib.contextmanager
-def _without_panics() -> Iterator[None]:
+def without_panics() -> Iterator[None]:
     """Keep what polars prints about some damaged files, a backtrace of its compiled code, from the terminal.
 
     It goes to the process's standard error, past Python. What others print there in the meantime is passed on.
@@ -98,7 +102,8 @@ def _without_panics() -> Iterator[None]:
 _READING = threading.Lock()
 
 
-def _fits(size: int) -> bool:
+def fits(size: int) -> bool:
+    """Whether so many bytes can be held in memory."""
     return size <= 2**26 or size <= (machine.available_memory() or size)
 
 

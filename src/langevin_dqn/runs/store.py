@@ -5,7 +5,8 @@ or not, whenever the program is killed; "already there" is all that resuming nee
 copying folders into each other merges stores. Each version of the algorithm has a folder of
 its own (``v2``), so that results that would differ are never mixed. A run carries a checksum of
 its content. A file that cannot be read, or whose content is not what was written, is moved to
-``damaged``, and its run counts as not done.
+``damaged``, and its run counts as not done. Runs of a store that is kept may be packed into one file
+(``langevin_dqn.runs.packs``), and are read as if they were single ones.
 """
 
 import io
@@ -28,6 +29,7 @@ from langevin_dqn.presets import AGENTS, CUSTOM, configured
 from langevin_dqn.runs import checksum, index, run_files
 from langevin_dqn.runs.folders import check_no_link, check_writable, file_error
 from langevin_dqn.runs.identity import Run, describe, hash_of, identity, identity_with, key_of
+from langevin_dqn.runs.packs import Packing, Packs, pack
 from langevin_dqn.runs.result import Result, UncertaintyMaps
 from langevin_dqn.version import ALGORITHM_VERSION
 
@@ -54,6 +56,7 @@ class Store:
         self.folder = Path(folder)
         self.damaged: list[Path] = []
         self._swept = False
+        self._packs: dict[Path, Packs] = {}
         if self.folder.exists() and not self.folder.is_dir():
             raise UserError(f"{self.folder} is a file", "a store is a folder; use another name")
 
@@ -65,8 +68,9 @@ class Store:
             check_no_link(self.folder / name)
 
     def names(self) -> set[str]:
-        """The keys of the runs that are there, unread."""
-        return {path.stem for path in self.folder.glob(f"v{ALGORITHM_VERSION}/*.parquet")}
+        """The keys of the runs that are there; single files are not read."""
+        folder = self.folder / f"v{ALGORITHM_VERSION}"
+        return {path.stem for path in folder.glob("*.parquet")} | self._packed(folder).keys()
 
     def path(self, run: Run) -> Path:
         """Where the file of ``run`` is, or will be."""
@@ -122,15 +126,37 @@ class Store:
         return [key in found for key in keys]
 
     def _rows(self, keys: Iterable[str], columns: list[str] | None) -> "pl.DataFrame | None":
-        names, folder = self.names(), self.folder / f"v{ALGORITHM_VERSION}"
-        paths = [folder / f"{key}.parquet" for key in dict.fromkeys(keys) if key in names]
-        return index.Index(self.folder).rows(paths, self._read, columns)
+        folder = self.folder / f"v{ALGORITHM_VERSION}"
+        single, packed = {path.stem for path in folder.glob("*.parquet")}, self._packed(folder)
+        paths = [folder / f"{key}.parquet" for key in dict.fromkeys(keys) if key in single]
+        found = (index.Index(self.folder).rows(paths, self._read, columns), packed.table(set(keys) - single, columns))
+        parts = [rows for rows in found if rows is not None]
+        return index.together(parts) if parts else None
+
+    def _packed(self, folder: Path) -> Packs:
+        """The packed runs of a version's folder, as they are now."""
+        packs = self._packs.setdefault(folder, Packs(folder))
+        packs.look()
+        self.damaged += [path for path in packs.damaged if path not in self.damaged]
+        return packs
+
+    def pack(self) -> list[Packing]:
+        """Put the runs of each version of the algorithm into one file; what cannot be read is set aside."""
+        done = []
+        for folder in sorted(self.folder.glob("v*/")):
+            packed = self._packed(folder)
+            done.append(pack(folder, packed, self._read))
+            for path in packed.damaged:
+                self._set_aside(path)
+        self._packs.clear()
+        return done
 
     def _result(self, row: Mapping[str, Any], run: Run) -> Result | None:
         try:
             return _result(row, run)
         except (UserError, ValueError, TypeError, OverflowError):  # settings or maps that no run can have
-            self._set_aside(self.path(run))
+            if os.path.lexists(self.path(run)):
+                self._set_aside(self.path(run))
             return None
 
     def load(
@@ -153,23 +179,31 @@ class Store:
 
         folder = "v*" if all_versions else f"v{ALGORITHM_VERSION}"
         paths = sorted(self.folder.glob(f"{folder}/*.parquet"))
+        wanted = None if columns is None else list({*columns, *_ORDER})
         if afresh or len(paths) < index.LEAST:
-            rows = index.joined(table for path in paths if (table := self._read(path)) is not None)
+            single = index.joined(table for path in paths if (table := self._read(path)) is not None)
         else:
-            rows = index.Index(self.folder).rows(paths, self._read, columns and list({*columns, *_ORDER}))
-        if rows is None:
+            single = index.Index(self.folder).rows(paths, self._read, wanted)
+        parts = [] if single is None else [single.drop(index.PLACE, strict=False)]
+        for home in self.folder.glob(f"{folder}/"):
+            packed, own = self._packed(home), {path.stem for path in paths if path.parent == home}
+            table = packed.table(packed.keys() - own, wanted)
+            parts += [] if table is None else [table]
+        if not parts:
             return pl.DataFrame()
-        rows = rows.sort(_ORDER).drop(index.PLACE, strict=False)
+        rows = index.together(parts).sort(_ORDER)
         return rows if columns is None else rows.select(columns)
 
     def _read(self, path: Path) -> "pl.DataFrame | None":
         """A run's row; a file that cannot be read is set aside."""
-        if not os.path.lexists(path):
-            return None
-        table = run_files.read(path)
-        if table is None:
-            self._set_aside(path)
-        return table
+        if os.path.lexists(path):
+            table = run_files.read(path)
+            if table is not None:
+                return table
+            if os.path.lexists(path):  # else it was packed in the meantime
+                self._set_aside(path)
+                return None
+        return self._packed(path.parent).row(path.stem)
 
     def _remove_abandoned(self, folder: Path) -> None:
         """Once, remove what writers that were killed left behind."""

@@ -1,0 +1,278 @@
+"""Many runs in one Parquet file, for a store that is kept: ``langevin-dqn store pack``.
+
+A pack is a table with a row for each run, in ``v2/packed``, named by the hash of its content, so that copying folders
+into each other still merges stores. Runs differ in their columns and types, and both are part of a run's checksum; the
+column ``_types`` has them, as JSON, and gives every row its own back. A run that has a file of its own counts instead
+of a packed one.
+
+Packing writes the new file first, reads it again, and only then removes what it holds. Killed at any moment, it
+leaves every run readable.
+"""
+
+import contextlib
+import functools
+import hashlib
+import io
+import json
+import re
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from langevin_dqn import files
+from langevin_dqn.errors import UserError
+from langevin_dqn.runs import index, run_files
+from langevin_dqn.runs.folders import check_no_link, file_error
+from langevin_dqn.runs.parquet_footer import declared
+
+if TYPE_CHECKING:
+    import polars as pl
+
+FOLDER = "packed"
+_TYPES = "_types"
+
+#: The largest pack that is read: bytes, runs, and numbers in them.
+_MOST_BYTES, _MOST_RUNS, _MOST_VALUES = 2**33, 10**6, 2**31
+#: Runs that are written together, at least. A damaged byte costs the runs of one such group.
+_GROUP = 64
+#: A file's footer grows with its groups; this many keep it short.
+_MOST_GROUPS = 256
+
+
+class Packs:
+    """The packed runs of one version of the algorithm.
+
+    A pack never changes under its name, so each is read once.
+
+    Args:
+        folder: that of the version, which has the single files.
+    """
+
+    def __init__(self, folder: Path):
+        self.folder = folder / FOLDER
+        self.damaged: list[Path] = []
+        self._rows: dict[str, tuple[pl.DataFrame, int]] = {}
+        self._known: set[Path] = set()
+
+    def keys(self) -> set[str]:
+        """Those of the packed runs."""
+        return set(self._rows)
+
+    def row(self, key: str) -> "pl.DataFrame | None":
+        """A run as the table of one row that its file had; None if no pack has it intact."""
+        found = self._rows.get(key)
+        return None if found is None else found[0].slice(found[1], 1)
+
+    def table(self, keys: Collection[str], columns: list[str] | None = None) -> "pl.DataFrame | None":
+        """Those of some runs that are packed, as one table; None if there are none.
+
+        Args:
+            keys: of the runs.
+            columns: the columns that are wanted; all by default.
+        """
+        import polars as pl
+
+        places: dict[int, list[int]] = {}
+        tables: dict[int, pl.DataFrame] = {}
+        for key in keys:
+            if key in self._rows:
+                table, place = self._rows[key]
+                tables[id(table)] = table
+                places.setdefault(id(table), []).append(place)
+        parts = [tables[number][own] for number, own in places.items()]
+        if columns is not None:
+            parts = [part.select(name for name in columns if name in part.columns) for part in parts]
+        return index.together(parts) if parts else None
+
+    def paths(self) -> list[Path]:
+        """The packs."""
+        return sorted(self.folder.glob("*.parquet"))
+
+    def look(self) -> None:
+        """Read the packs that are new; a run that several have is taken from the first."""
+        for path in self.paths():
+            if path in self._known:
+                continue
+            self._known.add(path)
+            rows = dict(_read(path))
+            if not rows or any(found is None for found in rows.values()):
+                self.damaged.append(path)
+            for key, place in rows.items():
+                if place is not None:
+                    self._rows.setdefault(key, place)
+
+
+class Packing(NamedTuple):
+    """What packing a version's runs did.
+
+    Attributes:
+        runs: in its pack now.
+        added: those of them that were single files.
+        freed: bytes that the folder takes less.
+    """
+
+    runs: int
+    added: int
+    freed: int
+
+
+def pack(folder: Path, packed: Packs, read: Callable[[Path], "pl.DataFrame | None"]) -> Packing:
+    """Put the runs of a version's folder into one file.
+
+    Args:
+        folder: the version's.
+        packed: what is packed there so far.
+        read: gives the row of a single file, or None if it cannot be used.
+    """
+    check_no_link(packed.folder)
+    before, singles = packed.paths(), {path.stem: path for path in folder.glob("*.parquet")}
+    if not singles and len(before) <= 1 and not packed.damaged:
+        return Packing(len(packed.keys()), 0, 0)
+    size, keys = _size([*before, *singles.values()]), sorted(packed.keys() | singles.keys())
+
+    def row(key: str) -> "pl.DataFrame | None":
+        return read(singles[key]) if key in singles else packed.row(key)
+
+    path = _write(packed.folder, (table for key in keys if (table := row(key)) is not None))
+    kept = {} if path is None else dict(_read(path))
+    if not all(_same(kept.get(key), row(key)) for key in packed.keys() - singles.keys()):
+        raise UserError(f"{path} does not hold what was written", "check the disk; every run is where it was")
+    added = [single for key, single in singles.items() if _same(kept.get(key), read(single))]
+    for old in (*added, *(pack for pack in before if pack != path and pack not in packed.damaged)):
+        with contextlib.suppress(FileNotFoundError):  # someone else packs, too
+            old.unlink()
+    return Packing(len(kept), len(added), size - _size([*packed.paths(), *folder.glob("*.parquet")]))
+
+
+def _write(folder: Path, tables: Iterable["pl.DataFrame"]) -> Path | None:
+    """Write a pack; None if there is nothing to write."""
+    content = _content(tables)
+    if content is None:
+        return None
+    path = folder / f"{hashlib.sha256(content).hexdigest()[:32]}.parquet"
+    try:
+        folder.mkdir(exist_ok=True)
+        files.remove_abandoned(folder)
+        with files.replacing(path) as file:
+            file.write(content)
+    except OSError as error:
+        raise file_error(error, folder, "make room and repeat the command; no run is lost") from None
+    return path
+
+
+def _size(paths: Iterable[Path]) -> int:
+    return sum(path.stat().st_size for path in paths if path.exists())
+
+
+def _same(place: "tuple[pl.DataFrame, int] | None", table: "pl.DataFrame | None") -> bool:
+    return place is not None and table is not None and place[0].slice(place[1], 1).equals(table)
+
+
+def _content(tables: Iterable["pl.DataFrame"]) -> bytes | None:
+    """The bytes of a pack; None if it would have no runs."""
+    import polars as pl
+
+    types: list[str] = []
+
+    def noted() -> Iterator[pl.DataFrame]:
+        for table in tables:
+            types.append(json.dumps(_types(table)))
+            yield table
+
+    rows = index.joined(noted())
+    if rows is None:
+        return None
+    lists: dict[Any, Any] = {
+        name: pl.List(kind.inner) for name, kind in rows.schema.items() if isinstance(kind, pl.Array)
+    }
+    content = io.BytesIO()
+    size = max(_GROUP, -(-rows.height // _MOST_GROUPS))
+    pl.concat([pl.DataFrame({_TYPES: types}), rows.cast(lists)], how="horizontal").write_parquet(
+        content, compression="zstd", statistics=False, row_group_size=size
+    )
+    return content.getvalue()
+
+
+def _types(table: "pl.DataFrame") -> dict[str, str]:
+    """The columns of a table in their order, with their types in polars' words."""
+    return {name: str(kind) for name, kind in table.schema.items()}
+
+
+def _read(path: Path) -> Iterator[tuple[str, "tuple[pl.DataFrame, int] | None"]]:
+    """The runs of a pack by key: a table, and the run's row in it; None instead for one that is damaged."""
+    import polars as pl
+
+    for part in _parts(path):
+        if not {_TYPES, "key"} <= set(part.columns):
+            return
+        for (types,), rows in part.group_by(_TYPES, maintain_order=True):
+            try:
+                table = _with_types(rows, json.loads(types))
+            except (pl.exceptions.PolarsError, ValueError, TypeError, KeyError, RecursionError):
+                yield from ((str(key), None) for key in rows["key"])
+                continue
+            for place, key in enumerate(rows["key"]):
+                intact = run_files.is_intact(table.slice(place, 1), str(key))
+                yield str(key), (table, place) if intact else None
+
+
+def _parts(path: Path) -> Iterable["pl.DataFrame"]:
+    """The rows of a pack; where some cannot be decoded, those of the other groups."""
+    import polars as pl
+
+    errors = (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError, ValueError)
+    try:
+        with files.open_regular(path, most=_MOST_BYTES) as file:
+            size = declared(file)
+            if size.rows > _MOST_RUNS or size.values > _MOST_VALUES or not run_files.fits(size.size):
+                return []
+            content = file.read()
+    except errors:
+        return []
+    with run_files.without_panics():
+        try:
+            return [pl.read_parquet(io.BytesIO(content), hive_partitioning=False, use_statistics=False)]
+        except errors:
+            pass
+        parts, step = [], max(_GROUP, -(-size.rows // _MOST_GROUPS))
+        for start in range(0, size.rows, step):
+            with contextlib.suppress(*errors):
+                scan = pl.scan_parquet(io.BytesIO(content), hive_partitioning=False, use_statistics=False)
+                parts.append(scan.slice(start, step).collect())
+    return parts
+
+
+def _with_types(rows: "pl.DataFrame", types: Any) -> "pl.DataFrame":
+    """Rows with the columns and types of their own; raises ``ValueError`` or ``KeyError`` for types that no run has."""
+    import polars as pl
+
+    if not isinstance(types, dict):
+        raise ValueError
+    columns = []
+    for name, kind in types.items():
+        column, array = rows[name], _ARRAY.fullmatch(kind)
+        if array is None:
+            columns.append(column.cast(_plain_types()[kind]))
+            continue
+        length = int(array[2])
+        if not (column.list.len() == length).all() or column.null_count():  # also: nothing is made larger than it is
+            raise ValueError
+        columns.append(column.cast(pl.Array(_plain_types()[array[1]], length)))
+    return pl.DataFrame(columns)
+
+
+#: A list of known length: the type of its elements, and the length.
+_ARRAY = re.compile(r"Array\((\w+), shape=\((\d{1,12}),\)\)")
+
+
+@functools.cache
+def _plain_types() -> Mapping[str, Any]:
+    """By the name that polars gives it, each type of a column that a run may have, but for lists of known length."""
+    import polars as pl
+
+    names = ("Boolean", "String", "Null", "Int8", "Int16", "Int32", "Int64", "UInt8", "UInt16", "UInt32", "UInt64",
+             "Float32", "Float64")  # fmt: skip
+    plain: dict[str, Any] = {name: getattr(pl, name) for name in names}
+    lists = {f"List({name})": pl.List(kind) for name, kind in plain.items()}
+    times = [pl.Datetime(unit, zone) for unit in ("ns", "us", "ms") for zone in (None, "UTC")]
+    return plain | lists | {str(kind): kind for kind in times}
