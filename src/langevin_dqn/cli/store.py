@@ -12,10 +12,11 @@ from langevin_dqn.errors import UserError
 
 @dataclass
 class Args:
-    """Put the runs of a store into one Parquet file per version of the algorithm.
+    """Put the runs of a store into one file per version of the algorithm.
 
-    All commands read packed runs as they read single files, and new runs are added as files beside them. A packed store
-    is much smaller, and quicker to copy and to read.
+    All commands read packed runs as they read single files.
+
+    New runs are added as single files, until the store is packed again.
     """
 
     action: tyro.conf.Positional[Literal["pack"]]

@@ -94,12 +94,11 @@ class Packs:
             if path in self._known:
                 continue
             self._known.add(path)
-            rows = dict(_read(path))
-            if not rows or any(found is None for found in rows.values()):
+            rows, intact = _read(path)
+            if not intact:
                 self.damaged.append(path)
             for key, place in rows.items():
-                if place is not None:
-                    self._rows.setdefault(key, place)
+                self._rows.setdefault(key, place)
 
 
 class Packing(NamedTuple):
@@ -134,7 +133,7 @@ def pack(folder: Path, packed: Packs, read: Callable[[Path], "pl.DataFrame | Non
         return read(singles[key]) if key in singles else packed.row(key)
 
     path = _write(packed.folder, (table for key in keys if (table := row(key)) is not None))
-    kept = {} if path is None else dict(_read(path))
+    kept = {} if path is None else _read(path)[0]
     if not all(_same(kept.get(key), row(key)) for key in packed.keys() - singles.keys()):
         raise UserError(f"{path} does not hold what was written", "check the disk; every run is where it was")
     added = [single for key, single in singles.items() if _same(kept.get(key), read(single))]
@@ -198,26 +197,31 @@ def _types(table: "pl.DataFrame") -> dict[str, str]:
     return {name: str(kind) for name, kind in table.schema.items()}
 
 
-def _read(path: Path) -> Iterator[tuple[str, "tuple[pl.DataFrame, int] | None"]]:
-    """The runs of a pack by key: a table, and the run's row in it; None instead for one that is damaged."""
+def _read(path: Path) -> tuple[dict[str, tuple["pl.DataFrame", int]], bool]:
+    """The intact runs of a pack by key, each as a table and the run's row in it; and whether all are intact."""
     import polars as pl
 
-    for part in _parts(path):
+    found: dict[str, tuple[pl.DataFrame, int]] = {}
+    parts, intact = _parts(path)
+    for part in parts:
         if not {_TYPES, "key"} <= set(part.columns):
-            return
+            return {}, False
         for (types,), rows in part.group_by(_TYPES, maintain_order=True):
             try:
                 table = _with_types(rows, json.loads(types))
             except (pl.exceptions.PolarsError, ValueError, TypeError, KeyError, RecursionError):
-                yield from ((str(key), None) for key in rows["key"])
+                intact = False
                 continue
             for place, key in enumerate(rows["key"]):
-                intact = run_files.is_intact(table.slice(place, 1), str(key))
-                yield str(key), (table, place) if intact else None
+                if run_files.is_intact(table.slice(place, 1), str(key)):
+                    found[key] = table, place
+                else:
+                    intact = False
+    return found, intact
 
 
-def _parts(path: Path) -> Iterable["pl.DataFrame"]:
-    """The rows of a pack; where some cannot be decoded, those of the other groups."""
+def _parts(path: Path) -> tuple[list["pl.DataFrame"], bool]:
+    """The rows of a pack, and whether these are all; where some cannot be decoded, those of the other groups."""
     import polars as pl
 
     errors = (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError, ValueError)
@@ -225,13 +229,13 @@ def _parts(path: Path) -> Iterable["pl.DataFrame"]:
         with files.open_regular(path, most=_MOST_BYTES) as file:
             size = declared(file)
             if size.rows > _MOST_RUNS or size.values > _MOST_VALUES or not run_files.fits(size.size):
-                return []
+                return [], False
             content = file.read()
     except errors:
-        return []
+        return [], False
     with run_files.without_panics():
         try:
-            return [pl.read_parquet(io.BytesIO(content), hive_partitioning=False, use_statistics=False)]
+            return [pl.read_parquet(io.BytesIO(content), hive_partitioning=False, use_statistics=False)], True
         except errors:
             pass
         parts, step = [], max(_GROUP, -(-size.rows // _MOST_GROUPS))
@@ -239,7 +243,7 @@ def _parts(path: Path) -> Iterable["pl.DataFrame"]:
             with contextlib.suppress(*errors):
                 scan = pl.scan_parquet(io.BytesIO(content), hive_partitioning=False, use_statistics=False)
                 parts.append(scan.slice(start, step).collect())
-    return parts
+    return parts, False
 
 
 def _with_types(rows: "pl.DataFrame", types: Any) -> "pl.DataFrame":
