@@ -44,12 +44,12 @@ class Task(NamedTuple):
 
 #: Returns in FrozenLake are 0 or 1, hence more episodes for a mean.
 TASKS: dict[str, Task] = {
-    "gymnax:CartPole-v1": Task(100_000, range(50, 55), 475.0, agents=AGENTS[:2]),
+    "gymnax:CartPole-v1": Task(200_000, range(70, 75), 475.0, agents=AGENTS[:2]),
     "gymnax:Acrobot-v1": Task(75_000, range(50, 55), -100.0, agents=AGENTS[:2]),
     "gymnax:FrozenLake-misc": Task(60_000, range(5), 0.7, 100),
     "gymnax:MountainCar-v0": Task(60_000, range(50, 53), -110.0, agents=AGENTS[:2]),
     "gymnax:Breakout-MinAtar": Task(60_000, range(10, 13), agents=AGENTS[:2]),
-    "gym:CartPole-v1": Task(100_000, range(40, 45), 475.0, agents=("langevin_dqn",)),
+    "gym:CartPole-v1": Task(200_000, range(70, 75), 475.0, agents=("langevin_dqn",)),
     "gym:Acrobot-v1": Task(75_000, range(40, 45), -100.0, agents=("langevin_dqn",)),
     "gym:FrozenLake-v1": Task(100_000, range(30, 35), 0.7, 100, ("ensemble_langevin_dqn",)),
 }

@@ -39,6 +39,9 @@ PARTS: dict[str, tuple[tuple[int, ...], int]] = {
 #: Where a mean difference counts as none.
 MARGIN = 0.05
 PASS = FIRST_SEED // SEED_STRIDE
+#: Further passes of the Langevin agents over basic and noise, where one run says little: bsuite's bandit with the most
+#: noise is decided by luck.
+MORE_PASSES = (PASS + 1, PASS + 2)
 
 AGENTS = ("dqn", "langevin_dqn", "boot_dqn", "ensemble_langevin_dqn")
 #: Those that run the settings of scale: no claim about it concerns Boot DQN, whose runs take longest.
@@ -59,16 +62,18 @@ def _protocol(parts: dict[str, tuple[tuple[int, ...], int]]) -> Protocol:
 
 def _jobs(parts: dict[str, tuple[tuple[int, ...], int]]) -> tuple[Job, ...]:
     without_scale = {name: part for name, part in parts.items() if "scale" not in SWEEPS[name].tags}
+    repeated = _protocol({name: part for name, part in parts.items() if {"basic", "noise"} & set(SWEEPS[name].tags)})
     jobs = []
     for agent in AGENTS:
         chosen, before = _protocol(parts if agent in SCALE_AGENTS else without_scale), BEFORE[agent]
-        jobs += jobs_of(agent, chosen, seeds=[PASS], preset="recommended", changes={})
-        jobs += jobs_of(agent, chosen, seeds=[PASS], preset=before.variant, changes=before.changes)
+        for protocol, passes in ((chosen, [PASS]), (repeated, MORE_PASSES if "langevin" in agent else ())):
+            jobs += jobs_of(agent, protocol, seeds=passes, preset="recommended", changes={})
+            jobs += jobs_of(agent, protocol, seeds=passes, preset=before.variant, changes=before.changes)
     return tuple(jobs)
 
 
 def scores(results: Sequence[Result]) -> pl.DataFrame:
-    """Bsuite's score by agent, preset (``recommended`` or ``before``), experiment and setting."""
+    """Bsuite's score by agent, preset (``recommended`` or ``before``), experiment, setting and pass."""
     tables = []
     for recommended in (True, False):
         for setting, own in _by_setting([r for r in results if (r.preset == "recommended") == recommended]).items():
@@ -77,7 +82,7 @@ def scores(results: Sequence[Result]) -> pl.DataFrame:
                     preset=pl.lit("recommended" if recommended else "before"), setting=pl.lit(setting)
                 )
             )
-    columns = ("agent", "experiment", "preset", "setting", "score")
+    columns = ("agent", "experiment", "preset", "setting", "seed", "score")
     return pl.concat(tables, how="diagonal").select(columns) if tables else pl.DataFrame(schema=columns)
 
 
@@ -93,24 +98,30 @@ def _pairs(table: pl.DataFrame, agent: str, tag: str) -> pl.DataFrame:
     experiments = [name for name in PARTS if tag in SWEEPS[name].tags]
     own = table.filter((pl.col("agent") == agent) & pl.col("experiment").is_in(experiments))
     new, old = own.filter(preset="recommended"), own.filter(preset="before")
-    return new.join(old, on="setting", suffix="_before")
+    return new.join(old, on=("setting", "seed"), suffix="_before")
 
 
 def mean_scores(results: Sequence[Result], tag: str) -> dict[str, tuple[float, float, int]]:
-    """By agent: the score on a category of the recommended preset and of the one before, and the settings both ran.
+    """By agent: the score on a category of the recommended preset and of the one before, and the runs both made.
 
-    As in bsuite, an experiment with several scales of noise or reward has one score, which is less if they differ.
+    As in bsuite, an experiment with several scales of noise or reward has one score, which is less if they differ. The
+    score of an experiment is the mean over passes.
     """
     found = {}
     experiments = [name for name in PARTS if tag in SWEEPS[name].tags]
     for agent in AGENTS:
         own = [r for r in results if r.agent == agent and split_id(r.env)[0] in experiments]
         new, old = ([r for r in own if (r.preset == "recommended") == recommended] for recommended in (True, False))
-        both = {r.env for r in new} & {r.env for r in old}
+        both = {(r.env, r.seed) for r in new} & {(r.env, r.seed) for r in old}
         if both:
-            means = [float(scores_of([r for r in part if r.env in both])["score"].mean()) for part in (new, old)]  # type: ignore[arg-type]
+            means = [_mean_score([r for r in part if (r.env, r.seed) in both]) for part in (new, old)]
             found[agent] = (means[0], means[1], len(both))
     return found
+
+
+def _mean_score(results: Sequence[Result]) -> float:
+    by_experiment = scores_of(results).group_by("experiment").agg(pl.col("score").mean())
+    return float(by_experiment["score"].mean())  # type: ignore[arg-type]
 
 
 TAGS = ("basic", "noise", "generalization", "credit_assignment")
@@ -126,12 +137,12 @@ def _not_worse(agent: str) -> Claim:
             gaps = (pairs["score"] - pairs["score_before"]).to_numpy()
             low, high = mean_interval(gaps, 1 - 2 * LEVEL)
             parts.append(
-                f"{tag.replace('_', ' ')} {gaps.mean():+.2f} ({low:+.2f} to {high:+.2f}, {len(gaps)} settings)"
+                f"{tag.replace('_', ' ')} {gaps.mean():+.2f} ({low:+.2f} to {high:+.2f}, {len(gaps)} pairs)"
             )
             lowest.append((low, high, gaps.mean()))
         worse = any(high < -MARGIN for _, high, _ in lowest)
         verdict = FAILS if worse else HOLDS if all(low > -MARGIN for low, *_ in lowest) else INCONCLUSIVE
-        test = f"90% interval of the mean difference, paired by setting, to lie above -{MARGIN}"
+        test = f"90% interval of the mean difference, paired by setting and pass, to lie above -{MARGIN}"
         return Finding(verdict, "difference of scores: " + "; ".join(parts), {}, test)
 
     return Claim(f"not_worse_{agent}", f"{label(agent)} recommended is not worse than before by more than 0.05.", check)
@@ -194,7 +205,7 @@ def draw(report: FigureReport, path: Path, caption: str) -> Path:
 
 def describe(report: FigureReport) -> str:
     parts = [
-        f"{label(agent)}, {tag.replace('_', ' ')}: {new:.2f}, before {old:.2f} ({count} settings)"
+        f"{label(agent)}, {tag.replace('_', ' ')}: {new:.2f}, before {old:.2f} ({count} runs)"
         for tag in (*TAGS, "scale")
         for agent, (new, old, count) in mean_scores(report.results, tag).items()
     ]
