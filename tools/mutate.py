@@ -40,6 +40,8 @@ TESTED: dict[str, tuple[str, ...]] = {
     "runs/metrics.py": (RUNS + "test_metrics_spec.py",),
     "runs/result.py": (RUNS + "test_store.py", RUNS + "test_metrics_spec.py", "tests/test_training.py"),
     "runs/store.py": (RUNS + "test_store.py", RUNS + "test_stored_jobs.py"),
+    "runs/packs.py": (RUNS + "test_packs.py",),
+    "runs/run_files.py": (RUNS + "test_store.py", RUNS + "test_packs.py"),
     "runs/checksum.py": (RUNS + "test_store.py",),
     "runs/stored_jobs.py": (RUNS + "test_stored_jobs.py", "tests/cli/test_verify_command.py"),
     "keys.py": ("tests/test_keys.py",),
