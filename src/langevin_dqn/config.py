@@ -127,10 +127,11 @@ class AgentConfig:
     """Discount factor γ."""
     value_scale: float = _setting(1.0, 1e-15, 1e15, traced=True, absent=1)
     """Rewards are divided by this before learning, so that noise and prior are relative to it."""
-    value_scaling: str = _choice("fixed", "fixed", "grow", "warmup")
+    value_scaling: str = _choice("fixed", "fixed", "grow", "discounted", "warmup")
     """``fixed``: ``value_scale`` is constant. ``grow``: it is an initial guess, raised to the largest return seen, and
-    lowered to it once a return was above zero. ``warmup``: as ``grow``, starting from the largest return of random
-    steps before training."""
+    lowered to it once a return was above zero. ``discounted``: as ``grow``, with the discounted sum of the rewards so
+    far in place of the return. ``warmup``: as ``grow``, starting from the largest return of random steps before
+    training."""
     batch_size: int = _setting(128, 1)
     """Transitions per minibatch, drawn with replacement."""
     shared_minibatch: bool = _setting(False)

@@ -142,10 +142,11 @@ FAMILIES: dict[str, Family] = {
         agents=_CONTROL_AGENTS
         | {name: _CONTROL_AGENTS[name] | _RANDOM_START for name in ("langevin_dqn", "ensemble_langevin_dqn")},
     ),
-    # The same tasks with bsuite's few episodes, which leave no time for a lower learning rate.
+    # The same tasks with bsuite's few episodes, which leave no time for a lower learning rate. In units of the return,
+    # ten times the largest value, that rate follows every noisy reward.
     "bsuite control": Family(
         ids=("cartpole/", "cartpole:", "cartpole_noise", "cartpole_scale", "mountain_car"),
-        common=_WITHIN_EPISODES | {"target_period": 20},
+        common=_WITHIN_EPISODES | {"target_period": 20, "value_scaling": "discounted"},
         agents=_CONTROL_AGENTS,
     ),
     # One step per episode: a value is learned as soon as its action was tried, and a prior that moves only disturbs it.

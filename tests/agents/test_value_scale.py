@@ -42,7 +42,7 @@ class Scaled(Environment):
         return state, obs, reward * self.factor, terminated, truncated
 
 
-@pytest.mark.parametrize("scaling", ["fixed", "grow", "warmup"])
+@pytest.mark.parametrize("scaling", ["fixed", "grow", "discounted", "warmup"])
 @pytest.mark.parametrize(
     ("agent", "env", "settings"),
     [
@@ -79,10 +79,10 @@ def test_another_scale_gives_another_run():
     assert not np.array_equal(runs[0].returns, runs[1].returns)
 
 
-def scales(rewards, guess):
+def scales(rewards, guess, discount=1):
     state, found = value_scale.init(jnp.float32(guess)), []
     for reward in rewards:
-        state = value_scale.with_reward(state, jnp.float32(reward), jnp.float32(guess))
+        state = value_scale.with_reward(state, jnp.float32(reward), jnp.float32(guess), discount)
         found.append(float(state.scale))
     return found
 
@@ -97,6 +97,14 @@ def test_costs_do_not_lower_the_scale_and_a_return_above_zero_does():
     assert scales([-0.01, 0.5, 0.4], guess=3.0) == [3.0, 0.75, 1.5]
     assert scales([0.001], guess=1.0) == [2.0**-9]
     assert scales([1.0, 1.0, 1.0], guess=1.0) == [1.0, 2.0, 4.0]
+
+
+def test_a_discounted_scale_is_that_of_values():
+    """A cost of 1 for ever is worth 1 / (1 - discount), however long the episode."""
+    assert scales([-1.0] * 500, guess=1.0, discount=0.9)[-1] == 16.0  # the sum tends to 10
+    assert scales([-1.0] * 500, guess=1.0)[-1] == 512.0
+    assert scales([3.0, 3.0], guess=1.0, discount=0.5) == [4.0, 8.0]  # 3, then 4.5
+    assert scales([3.0, 3.0], guess=1.0, discount=0.25) == [4.0, 4.0]  # 3, then 3.75
 
 
 def test_the_deep_sea_leaves_the_scale_alone():
@@ -157,6 +165,13 @@ def test_the_return_is_counted_from_the_start_of_an_episode():
     state = fill(agent, state, 0, two_transitions())
     assert float(state.scale.total) == pytest.approx(0.7 - 1.3, rel=1e-5)
     assert float(agent.begin_episode(key(1), state).scale.total) == 0
+
+
+def test_discounted_sums_have_the_discount_of_the_agent():
+    agent = small("dqn", "recommended", value_scaling="discounted", discount=0.5)
+    state = agent.begin_episode(key(0), begin(agent, space=PICTURES, actions=3))
+    state = fill(agent, state, 0, two_transitions())
+    assert float(state.scale.total) == pytest.approx(0.7 / 2 - 1.3, rel=1e-5)
 
 
 @pytest.mark.parametrize(

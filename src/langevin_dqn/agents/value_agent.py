@@ -214,7 +214,8 @@ class ValueAgent(BaseAgent):
             state = state._replace(prior=state.prior._replace(steps=state.prior.steps + 1))
         if state.scale is None:
             return state
-        return self._with_scale(state, value_scale.with_reward(state.scale, step.reward, self._first_scale))
+        discount = self.numbers["discount"] if c.value_scaling == "discounted" else 1
+        return self._with_scale(state, value_scale.with_reward(state.scale, step.reward, self._first_scale, discount))
 
     def learn(self, key: jax.Array, state: ValueState, steps: jax.Array) -> ValueState:
         """Lines 6-8 of Algorithm 3: U updates of every member for each step, once every buffer has enough data."""

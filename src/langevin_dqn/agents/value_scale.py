@@ -4,13 +4,16 @@ Noise and prior are in units of reward, so an agent set up for returns of about 
 they are 1,000 times as large. Dividing rewards by $s$ is the same as multiplying $\sigma_w$ and the
 prior's scale by $s$: the posterior keeps its meaning, and the greedy action stays what it is.
 
-Three rules (``value_scaling``) for $s$:
+Four rules (``value_scaling``) for $s$:
 
 - ``fixed``: it is ``value_scale``.
 - ``grow``: it starts there, as a guess of what there may be to win. It is doubled until the absolute return of an
   episode, so far, does not exceed it; and once a return was above zero, it is the largest that was seen, in powers of
   two of the guess, even if that is less. Costs alone do not lower it: in the deep sea they are all that is seen at
   first, and normalised by them, a single cost would be as bad as the treasure is good.
+- ``discounted``: as ``grow``, with the discounted sum $\sum_k \gamma^{t-k} r_k$ of the episode's rewards so far in place of
+  the return. Values are sums of that kind. In an episode of 1,000 steps with a cost of 1 each and $\gamma = 0.99$, they
+  reach 100 and the return 1,000: in units of the return, steps of Adam are ten times too large for them.
 - ``warmup``: as ``grow``, from the largest absolute return in random steps before training, costs or not.
 
 The values of network and target, in units of reward, stay the same when $s$ changes.
@@ -28,8 +31,8 @@ class ValueScale(NamedTuple):
     Attributes:
         scale: s.
         least: s is at least this: the guess, or much less once a return was above zero.
-        largest: the largest absolute return seen.
-        total: the return of the episode so far.
+        largest: the largest absolute return, or discounted sum, seen.
+        total: the return of the episode so far, or the discounted sum.
     """
 
     scale: jax.Array
@@ -42,9 +45,9 @@ def init(scale: jax.Array) -> ValueScale:
     return ValueScale(scale, scale, jnp.float32(0), jnp.float32(0))
 
 
-def with_reward(state: ValueScale, reward: jax.Array, guess: jax.Array) -> ValueScale:
-    """The scale after one more reward; ``guess`` is where it started."""
-    total = state.total + reward
+def with_reward(state: ValueScale, reward: jax.Array, guess: jax.Array, discount: jax.Array | float = 1) -> ValueScale:
+    """The scale after one more reward; ``guess`` is where it started, ``discount`` that of the sum of rewards."""
+    total = discount * state.total + reward
     largest = jnp.maximum(state.largest, jnp.abs(total))
     least = jnp.where(total > 0, _tiny(guess), state.least)
     return ValueScale(grown(least, largest), least, largest, total)
