@@ -11,9 +11,9 @@ Four rules (``value_scaling``) for $s$:
   episode, so far, does not exceed it; and once a return was above zero, it is the largest that was seen, in powers of
   two of the guess, even if that is less. Costs alone do not lower it: in the deep sea they are all that is seen at
   first, and normalised by them, a single cost would be as bad as the treasure is good.
-- ``discounted``: as ``grow``, with the discounted sum $\sum_k \gamma^{t-k} r_k$ of the episode's rewards so far in place of
-  the return. Values are sums of that kind. In an episode of 1,000 steps with a cost of 1 each and $\gamma = 0.99$, they
-  reach 100 and the return 1,000: in units of the return, steps of Adam are ten times too large for them.
+- ``discounted``: as ``grow``, with the discounted sum $\sum_k \gamma^{t-k} r_k$ of the episode's rewards so far in
+  place of the return. Values are sums of that kind. In an episode of 1,000 steps with a cost of 1 each and $\gamma =
+  0.99$, they reach 100 and the return 1,000: in units of the return, steps of Adam are ten times too large for them.
 - ``warmup``: as ``grow``, from the largest absolute return in random steps before training, costs or not.
 
 The values of network and target, in units of reward, stay the same when $s$ changes.

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from functools import partial
+from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -15,11 +16,19 @@ from langevin_dqn.presets import preset
 Run = Callable[[int], None]
 
 
-def build(agent: str, depth: int, members: int, *, capacity: int = 10_000, row_updates: str = "auto") -> Run:
-    """An agent on a full buffer of random deep-sea episodes; ``run(n)`` makes n updates of every member."""
+def build(agent: str, depth: int, members: int, *, capacity: int = 10_000, **changes: Any) -> Run:
+    """An agent on a full buffer of random deep-sea episodes; ``run(n)`` makes n updates of every member.
+
+    Args:
+        agent: its name; ``paper`` settings.
+        depth: of the sea.
+        members: of the ensemble.
+        capacity: transitions.
+        **changes: fields of the configuration.
+    """
     environment = make_env(f"deep_sea:depth={depth}")
     space, actions = environment.observation_space, environment.num_actions
-    built = make_agent(preset(agent, "paper", members=members, row_updates=row_updates), space=space)
+    built = make_agent(preset(agent, "paper", members=members, **changes), space=space)
     key = keys.run_key(0)
     state = jax.jit(lambda agent, key: agent.init(key, space, actions, capacity))(built, key)
     state = _fill(built, environment, key, state, capacity // depth)

@@ -1,14 +1,19 @@
 """Ratios between contestants, and the picture of cost against depth."""
 
+import itertools
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from langevin_dqn.bench.timing import Contestant
-from langevin_dqn.plots.style import LEGEND, MARKERS, STYLES, WIDTH, drawing, grid, log_ticks, save
+from langevin_dqn.plots.style import LEGEND, MARKERS, STYLES, WIDTH, Style, drawing, grid, label, log_ticks, save
 
 ENSEMBLE = "ensemble_langevin_dqn"
+#: The same with one minibatch for all members, as the recommended settings and the authors' code have it.
+SHARED = "Ensemble Langevin DQN, shared minibatch"
 FLOOR = "matrix products only"
+#: Of whom ratios are given: name and members.
+_OURS = ((ENSEMBLE, 5), (SHARED, 5), (SHARED, 20), ("langevin_dqn", 1))
 
 
 def find(contestants: Sequence[Contestant], name: str, depth: int, members: int | None = None) -> Contestant | None:
@@ -19,26 +24,30 @@ def find(contestants: Sequence[Contestant], name: str, depth: int, members: int 
     return None
 
 
-def ratios(contestants: Sequence[Contestant], members: int = 5) -> list[dict[str, Any]]:
-    """How many times as much others cost as Ensemble Langevin DQN, per member update, depth by depth."""
+def ratios(contestants: Sequence[Contestant]) -> list[dict[str, Any]]:
+    """By agent and depth: times the cost of the matrix products, of depths 10 and 50, and how much peers cost more.
+
+    Peers are compared with Ensemble Langevin DQN. All costs are per member update.
+    """
     rows: list[dict[str, Any]] = []
-    for depth in sorted({c.depth for c in contestants if c.depth}):
-        mine = find(contestants, ENSEMBLE, depth, members)
+    for (name, members), depth in itertools.product(_OURS, sorted({c.depth for c in contestants if c.depth})):
+        mine = find(contestants, name, depth, members)
         if mine is None:
             continue
-        for other in contestants:
-            if other.depth == depth and other.name not in STYLES and other.name != FLOOR:
-                rows.append({"what": f"{other.name} / ours", "depth": depth, "ratio": other.median / mine.median})
+        found = []
+        if name in (ENSEMBLE, SHARED):
+            peers = [c for c in contestants if c.depth == depth and c.name not in STYLES and c.name != SHARED]
+            found += [(f"{peer.name} / this", peer.median / mine.median) for peer in peers]
         floor = find(contestants, FLOOR, 0, members)
         if floor is not None:
-            rows.append({"what": f"ours / {FLOOR}", "depth": depth, "ratio": mine.median / floor.median})
+            found.append((f"this / {FLOOR}", mine.median / floor.median))
         for shallower in (10, 50):
-            before = find(contestants, ENSEMBLE, shallower, members)
+            before = find(contestants, name, shallower, members)
             if before is not None and shallower < depth:
-                rows.append(
-                    {"what": f"ours / ours at depth {shallower}", "depth": depth, "ratio": mine.median / before.median}
-                )
-    return [row | {"ratio": round(row["ratio"], 2)} for row in rows]
+                found.append((f"this / at depth {shallower}", mine.median / before.median))
+        who = f"{label(name)} ({members})" if members > 1 else label(name)
+        rows += [{"agent": who, "depth": depth, "what": what, "ratio": round(ratio, 2)} for what, ratio in found]
+    return rows
 
 
 def markdown(report: dict[str, Any]) -> str:
@@ -46,12 +55,16 @@ def markdown(report: dict[str, Any]) -> str:
     lines = ["| what | depth | members | µs per member update | quartiles |", "|---|---|---|---|---|"]
     for row in report["updates"]:
         low, high = row["quartiles"]
-        name = STYLES[row["name"]][2] if row["name"] in STYLES else row["name"]
-        lines.append(
-            f"| {name} | {row['depth'] or ''} | {row['members']} | {row['microseconds']:.0f} | {low:.0f}–{high:.0f} |"
+        cells = (
+            label(row["name"]),
+            row["depth"] or "",
+            row["members"],
+            f"{row['microseconds']:.0f}",
+            f"{low:.0f}–{high:.0f}",
         )
-    lines += ["", "| ratio, for Ensemble Langevin DQN with 5 members | depth | times |", "|---|---|---|"]
-    lines += [f"| {row['what']} | {row['depth']} | {row['ratio']:.2f} |" for row in report["ratios"]]
+        lines.append(f"| {' | '.join(map(str, cells))} |")
+    lines += ["", "| agent (members) | depth | ratio | times |", "|---|---|---|---|"]
+    lines += [f"| {r['agent']} | {r['depth']} | {r['what']} | {r['ratio']:.2f} |" for r in report["ratios"]]
     lines += ["", *(f"- {line}" for line in sentences(report))]
     return "\n".join(lines)
 
@@ -71,7 +84,7 @@ def sentences(report: dict[str, Any]) -> list[str]:
 
 
 #: What the picture shows of this package: an agent, and with how many members.
-_DRAWN = (("langevin_dqn", 1), ("boot_dqn", 5), (ENSEMBLE, 5))
+_DRAWN = (("langevin_dqn", 1), ("boot_dqn", 5), (ENSEMBLE, 5), (SHARED, 20))
 
 
 def cost_against_depth(contestants: Sequence[Contestant], path: Path) -> None:
@@ -79,8 +92,9 @@ def cost_against_depth(contestants: Sequence[Contestant], path: Path) -> None:
 
     Other numbers of members, which cost about the same per member, are in the table.
     """
-    rows = [c.to_dict() for c in contestants]
-    draw_costs([row for row in rows if row["name"] not in STYLES or (row["name"], row["members"]) in _DRAWN], path)
+    others = [c for c in contestants if c.name not in STYLES and c.name != SHARED]
+    mine = [c for c in contestants if (c.name, c.members) in _DRAWN]
+    draw_costs([c.to_dict() for c in (*mine, *others)], path)
 
 
 def draw_costs(rows: Sequence[dict[str, Any]], path: Path) -> None:
@@ -90,21 +104,22 @@ def draw_costs(rows: Sequence[dict[str, Any]], path: Path) -> None:
         rows: ``Contestant.to_dict()`` of each contestant.
         path: a .png, .pdf or .svg file.
     """
+    styles = STYLES | {SHARED: Style(STYLES[ENSEMBLE].color, (0, (1, 1)), SHARED)}
     grey = iter((("#555555", "s"), ("#888888", "^"), ("#333333", "v"), ("#AAAAAA", "D")))
     with drawing() as plt:
         figure, axes = plt.subplots(figsize=(WIDTH, 3.6), layout="constrained")
         depths = sorted({row["depth"] for row in rows if row["depth"]})
         for i, (name, members) in enumerate(dict.fromkeys((r["name"], r["members"]) for r in rows if r["depth"])):
             group = sorted((r for r in rows if (r["name"], r["members"]) == (name, members)), key=lambda r: r["depth"])
-            if name in STYLES:
-                color, dashes, text = STYLES[name]
-                marker, label = MARKERS[i % len(MARKERS)], f"{text} ({members})" if members > 1 else text
+            if name in styles:
+                color, dashes, text = styles[name]
+                marker, words = MARKERS[i % len(MARKERS)], f"{text} ({members})" if members > 1 else text
             else:
-                (color, marker), dashes, label = next(grey), (0, (4, 2)), name
+                (color, marker), dashes, words = next(grey), (0, (4, 2)), name
             x, y = [row["depth"] for row in group], [row["microseconds"] for row in group]
             lows, highs = zip(*(row["quartiles"] for row in group), strict=True)
             axes.fill_between(x, lows, highs, color=color, alpha=0.15, lw=0)
-            axes.plot(x, y, color=color, ls=dashes, marker=marker, ms=4, lw=1.5, label=label)
+            axes.plot(x, y, color=color, ls=dashes, marker=marker, ms=4, lw=1.5, label=words)
         floor = next((row for row in rows if row["name"] == FLOOR and row["members"] == 5), None)
         if floor is not None:
             axes.axhline(floor["microseconds"], color="0.5", lw=0.8, ls=":", label=FLOOR)

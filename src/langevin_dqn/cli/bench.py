@@ -100,12 +100,21 @@ def _race(args: Args) -> list:
     depths = (10, 50) if args.quick else (10, 20, 50, 100, 200)
     repeats = args.repeats or (3 if args.quick else 9)
     everything: list[Contestant] = []
-    floors = [Contestant(summary.FLOOR, 0, m, partial(ours.build_floor, m)) for m in (1, 5)]
+    floors = [Contestant(summary.FLOOR, 0, m, partial(ours.build_floor, m)) for m in (1, 5, 20)]
     for depth in depths:
         mine = [
             Contestant(agent, depth, members, partial(ours.build, agent, depth, members))
             for agent in ((summary.ENSEMBLE,) if args.quick else AGENTS)
             for members in ((5,) if args.quick else (1, 5))
+        ]
+        mine += [
+            Contestant(
+                summary.SHARED,
+                depth,
+                members,
+                partial(ours.build, summary.ENSEMBLE, depth, members, shared_minibatch=True),
+            )
+            for members in ((5,) if args.quick else (5, 20))
         ]
         # Dense observations of deeper seas would not fit beside each other in memory.
         others = [
@@ -147,9 +156,9 @@ def _print(report: dict[str, Any]) -> None:
             f"{low:.0f}–{high:.0f}",
         )
     console.print(table)
-    table = Table("ratio", "depth", "times", title="Ratios for Ensemble Langevin DQN with 5 members")
+    table = Table("agent (members)", "depth", "ratio", "times", title="Ratios")
     for row in report["ratios"]:
-        table.add_row(row["what"], str(row["depth"]), f"{row['ratio']:.2f}")
+        table.add_row(row["agent"], str(row["depth"]), row["what"], f"{row['ratio']:.2f}")
     console.print(table)
     for line in sentences(report):
         console.print(line, highlight=False)

@@ -136,9 +136,7 @@ def _not_worse(agent: str) -> Claim:
                 return inconclusive(f"fewer than 3 settings of {tag.replace('_', ' ')} yet")
             gaps = (pairs["score"] - pairs["score_before"]).to_numpy()
             low, high = mean_interval(gaps, 1 - 2 * LEVEL)
-            parts.append(
-                f"{tag.replace('_', ' ')} {gaps.mean():+.2f} ({low:+.2f} to {high:+.2f}, {len(gaps)} pairs)"
-            )
+            parts.append(f"{tag.replace('_', ' ')} {gaps.mean():+.2f} ({low:+.2f} to {high:+.2f}, {len(gaps)} pairs)")
             lowest.append((low, high, gaps.mean()))
         worse = any(high < -MARGIN for _, high, _ in lowest)
         verdict = FAILS if worse else HOLDS if all(low > -MARGIN for low, *_ in lowest) else INCONCLUSIVE
