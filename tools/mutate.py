@@ -5,7 +5,8 @@
 
 The places are found in the syntax tree, so they follow the code: operators, comparisons, conditions, numbers, minimum
 and maximum. They are drawn with a fixed seed, as many from each module as it has a share of all. A mutant counts as
-killed when a test of its module fails, or does not end within five minutes. The outcome is written after each one; a
+killed when a test of its module fails, or does not end within five minutes of processor time. The outcome is written
+after each one; a
 repeated command goes on from there. ``mutants.py`` breaks chosen places in chosen ways.
 """
 
@@ -208,7 +209,7 @@ def main(args: Args) -> int:
         name = mutant.name(text)
         if name not in outcome:
             new = text[: mutant.start] + mutant.new + text[mutant.end :]
-            lived = all(passes(mutant.file, new, test, timeout=300) for test in TESTED[mutant.file])
+            lived = all(passes(mutant.file, new, test, cpu_seconds=300) for test in TESTED[mutant.file])
             outcome[name] = "survived" if lived else "killed"
             args.out.write_text(json.dumps(outcome, indent=1))
             print(f"{outcome[name]:9} {name}", flush=True)
