@@ -6,8 +6,7 @@
 The places are found in the syntax tree, so they follow the code: operators, comparisons, conditions, numbers, minimum
 and maximum. They are drawn with a fixed seed, as many from each module as it has a share of all. A mutant counts as
 killed when a test of its module fails, or does not end within five minutes of processor time. The outcome is written
-after each one; a
-repeated command goes on from there. ``mutants.py`` breaks chosen places in chosen ways.
+after each one; a repeated command goes on from there. ``mutants.py`` breaks chosen places in chosen ways.
 """
 
 import ast
