@@ -99,7 +99,7 @@ def test_a_run_of_a_preset_that_has_changed_since(tmp_path, monkeypatch):
 @pytest.mark.parametrize("stops", [False, True])
 def test_a_row_older_than_its_column_of_the_job(tmp_path, stops):
     """Its key says whether the run was to stop once it had learned."""
-    job = Job("dqn", "bandit/0", 0, 3, "paper", stop_when_solved=stops, changes={"batch_size": 16})
+    job = Job("dqn", "deep_sea:depth=4", 0, 3, "paper", stop_when_solved=stops, changes={"batch_size": 16})
     store = Store(tmp_path)
     store.put(job, job.run())
     (stored,) = store.load().to_dicts()
