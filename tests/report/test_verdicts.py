@@ -86,10 +86,10 @@ def test_the_text_counts_verdicts_and_has_a_line_for_each(reports):
 def test_only_a_statistical_test_is_called_one(reports):
     report = reports[0]
     (first, one), _ = report.findings
-    ruled = dataclasses.replace(one, test="every run has to learn")
+    ruled = dataclasses.replace(one, test="every run has to learn; no interval", p=None)
     tested = dataclasses.replace(one, test="sign test, p = 0.01")
     text = markdown.document([dataclasses.replace(report, findings=((first, ruled), (first, tested)))])
-    assert "*Rule: every run has to learn.*" in text
+    assert "*Rule: every run has to learn; no interval.*" in text
     assert "*Test: sign test, p = 0.01.*" in text
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 
 from langevin_dqn.deeper.variants import BOOT, ENSEMBLE, MORE_NOISE, Variant, describe_times
-from langevin_dqn.paper.claims import LEVEL, Claim, Finding, decide, inconclusive
+from langevin_dqn.paper.claims import LEVEL, Claim, Finding, decide, inconclusive, ratio_of_times
 from langevin_dqn.paper.figure import Figure, FigureReport
 from langevin_dqn.paper.jobs import merge
 from langevin_dqn.paper.statistics import median_interval, share_interval, sign_test
@@ -55,9 +55,10 @@ def _claim(name: str, variant: Variant, words: str, *, than: Variant = FULL, slo
         what = "it is slower" if slower else "it takes at most 1.1 times as long"
         found = describe_times([(variant.name, part), (than.name, full)])
         test = f"sign test, in pairs of a seed, that {what}: p = {p_for:.2g}"
-        return Finding(decide(p_for, p_against), found, {"p": p_for}, test)
+        effect = ratio_of_times(f"{variant.name}, to {than.name}", part, full)
+        return Finding(decide(p_for, p_against), found, {"p": p_for}, test, p_for, p_against, (effect,))
 
-    return Claim(name, words, check)
+    return Claim(name, words, check, tested=True)
 
 
 def table(results: Sequence[Result]) -> str:

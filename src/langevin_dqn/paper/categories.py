@@ -9,9 +9,10 @@ from langevin_dqn.analysis import bsuite_log, bsuite_summary
 from langevin_dqn.analysis.bsuite_summary import TAGS
 from langevin_dqn.environments.bsuite.sweeps import SWEEPS, split_id
 from langevin_dqn.paper.bsuite_protocol import jobs_of, pass_of, protocol
-from langevin_dqn.paper.claims import FAILS, HOLDS, INCONCLUSIVE, LEVEL, Claim, Finding, inconclusive
+from langevin_dqn.paper.claims import FAILS, HOLDS, INCONCLUSIVE, LEVEL, Claim, Effect, Finding, inconclusive
 from langevin_dqn.paper.jobs import Contender
-from langevin_dqn.paper.statistics import mean_interval
+from langevin_dqn.paper.statistics import mean_above, mean_interval
+from langevin_dqn.plots.style import label
 from langevin_dqn.runs.result import Result
 from langevin_dqn.runs.runners import Job
 
@@ -86,9 +87,15 @@ def not_worse(name: str, words: str, ours: str, theirs: str, tags: Iterable[str]
         }
         test = f"90% interval of the mean difference, paired by experiment and pass, to lie above -{MARGIN}"
         test += f"; worse on {', '.join(worse)}" if worse else ""
-        return Finding(verdict, f"difference of scores: {found}", numbers, test)
+        enough = {tag: values for tag, values in gaps.items() if len(values) >= MIN_PAIRS}
+        p_for = max(mean_above(enough[tag], -MARGIN) if tag in enough else 1.0 for tag in chosen)
+        p_against = min((mean_above([-gap for gap in values], 0.0) for values in enough.values()), default=1.0)
+        open_ = [tag for tag in enough if tag not in fine] or list(enough)
+        effects = tuple(_difference(ours, theirs, tag, ends[tag]) for tag in open_)
+        p_against = min(len(chosen) * p_against, 1.0)
+        return Finding(verdict, f"difference of scores: {found}", numbers, test, p_for, p_against, effects)
 
-    return Claim(name, words, check)
+    return Claim(name, words, check, tested=True)
 
 
 def differs(name: str, words: str, better: str, worse: str, tag: str) -> Claim:
@@ -106,9 +113,16 @@ def differs(name: str, words: str, better: str, worse: str, tag: str) -> Claim:
         verdict = HOLDS if lower > 0 else FAILS if upper < 0 else INCONCLUSIVE
         found = f"difference of scores on {tag.replace('_', ' ')}: {mean:+.2f} ({_pairs(gaps)}, by experiment and pass)"
         test = f"90% interval {lower:+.2f} to {upper:+.2f}, to lie above 0"
-        return Finding(verdict, found, {"difference": mean, "lower": lower, "upper": upper}, test)
+        p_for, p_against = mean_above(gaps, 0.0), mean_above([-gap for gap in gaps], 0.0)
+        numbers = {"difference": mean, "lower": lower, "upper": upper}
+        effects = (_difference(better, worse, tag, (lower, upper)),)
+        return Finding(verdict, found, numbers, test, p_for, p_against, effects)
 
-    return Claim(name, words, check)
+    return Claim(name, words, check, tested=True)
+
+
+def _difference(first: str, second: str, tag: str, ends: tuple[float, float]) -> Effect:
+    return Effect(f"difference of scores on {tag.replace('_', ' ')} ({label(first)} less {label(second)})", *ends)
 
 
 def _interval(values: Sequence[float]) -> tuple[float, float]:
