@@ -77,9 +77,9 @@ def test_ids_may_be_links_and_other_tables_do_not_count(reports, tmp_path):
 
 def test_the_text_counts_verdicts_and_has_a_line_for_each(reports):
     text = markdown.document(reports)
-    assert "Of 2 claims, 1 holds and 1 is inconclusive." in text
+    assert "Of 2 claims, 1 holds and 1 is inconclusive, at level 0.05 for each claim." in text
     rows = [line for line in text.splitlines() if line.startswith("| [fig3](#fig3) |")]
-    assert [row.rsplit("|", 2)[1].strip() for row in rows] == ["✓ holds", "? inconclusive"]
+    assert [row.split("|")[3].strip() for row in rows] == ["✓ holds", "? inconclusive"]
     assert '<a id="fig3"></a>' in text
 
 

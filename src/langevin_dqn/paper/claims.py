@@ -12,7 +12,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple
 
-from langevin_dqn.paper.statistics import ratio_interval
+from numpy.typing import ArrayLike
+
+from langevin_dqn.paper.statistics import all_equal, mean_interval, median_interval, ratio_interval
 from langevin_dqn.runs.result import Result
 
 Verdict = Literal["holds", "does not hold", "inconclusive", "not enough runs"]
@@ -58,10 +60,16 @@ def _number(value: float) -> str:
     return f"{round(value, 2) + 0.0:.2f}" if abs(value) < 10 else f"{value:.0f}"
 
 
-def ratio_of_times(names: str, first: Any, second: Any) -> Effect:
+def ratio_of_times(names: str, first: ArrayLike, second: ArrayLike) -> Effect:
     """The median ratio of paired learning times, ``first`` to ``second``; ``names`` says of what."""
     low, high = ratio_interval(first, second, 1 - 2 * LEVEL)
     return Effect(f"median ratio of learning times ({names})", low or -math.inf, high)
+
+
+def mean_of(name: str, values: ArrayLike) -> Effect:
+    """The mean of values by Student's interval; where all are equal, what the sign test leaves of it."""
+    interval = median_interval if all_equal(values) else mean_interval
+    return Effect(name, *interval(values, 1 - 2 * LEVEL))
 
 
 @dataclass(frozen=True)

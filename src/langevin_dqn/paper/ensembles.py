@@ -58,7 +58,7 @@ def beats_boot(column: str, words: str) -> Claim:
             p_for.append(sign_test(first, second))
             p_against.append(sign_test(second, first))
             p_score.append(sign_test(np.isinf(first), np.isinf(second)))
-            effects.append(ratio_of_times(f"Ensemble Langevin DQN to Boot DQN, {value} {column}", first, second))
+            effects.append(ratio_of_times(f"Ensemble Langevin DQN to Boot DQN, {column}: {value}", first, second))
             learned[str(value)] = {"ensemble_langevin_dqn": _learned(ours), "boot_dqn": _learned(theirs)}
         found = "; ".join(
             f"{value}: {both['ensemble_langevin_dqn']} against {both['boot_dqn']}" for value, both in learned.items()
@@ -118,6 +118,7 @@ def boot_gains_nothing(words: str) -> Claim:
         )
         test = f"the 90% interval of the gain, {lower:+.2f} to {upper:+.2f}, has to stay below {NEGLIGIBLE_GAIN}"
         p_for, p_against = mean_above(-gain, -NEGLIGIBLE_GAIN), mean_above(gain, 0.0)
+        test += f"; p = {p_for:.2g}"
         effect = Effect(f"gain in the share of runs that learn, {low} to {high} updates,", lower, upper)
         return Finding(verdict, found, numbers, test, p_for, p_against, (effect,))
 

@@ -61,6 +61,7 @@ def _larger(
         test = f"90% interval of the factor, {math.exp(lower):.2g} to {math.exp(upper):.2g} (Student, of logs), above 1"
         verdict = HOLDS if lower > 0 else FAILS if upper < 0 else INCONCLUSIVE
         p_for, p_against = mean_above(gaps, 0.0), mean_above([-gap for gap in gaps], 0.0)
+        test += f"; p = {p_for:.2g}"
         effect = Effect(f"factor of uncertainty ({names[0]} to {names[1]})", math.exp(lower), math.exp(upper))
         numbers = {"factor": factor, "seeds": len(pairs), "means": means}
         return Finding(verdict, sentence, numbers, test, p_for, p_against, (effect,))

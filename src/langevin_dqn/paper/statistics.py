@@ -79,9 +79,15 @@ def mean_above(values: ArrayLike, bound: float) -> float:
     data = np.asarray(values, np.float64)
     if data.size < 2:
         return 1.0
-    if np.ptp(data) <= 1e-9 * max(np.abs(data).max(), 1.0):
+    if all_equal(data):
         return sign_test(np.full(data.shape, bound), data)
     return float(ttest_1samp(data, bound, alternative="greater").pvalue)
+
+
+def all_equal(values: ArrayLike) -> bool:
+    """Whether values differ by no more than rounding."""
+    data = np.asarray(values, np.float64)
+    return bool(np.ptp(data) <= 1e-9 * max(np.abs(data).max(), 1.0))
 
 
 def median_interval(values: ArrayLike, confidence: float = 0.95) -> tuple[float, float]:
