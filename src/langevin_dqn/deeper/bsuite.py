@@ -94,7 +94,7 @@ def _by_setting(results: Sequence[Result]) -> dict[str, list[Result]]:
     return found
 
 
-def _pairs(table: pl.DataFrame, agent: str, tag: str) -> pl.DataFrame:
+def paired_scores(table: pl.DataFrame, agent: str, tag: str) -> pl.DataFrame:
     experiments = [name for name in PARTS if tag in SWEEPS[name].tags]
     own = table.filter((pl.col("agent") == agent) & pl.col("experiment").is_in(experiments))
     new, old = own.filter(preset="recommended"), own.filter(preset="before")
@@ -131,7 +131,7 @@ def _not_worse(agent: str) -> Claim:
     def check(results: Sequence[Result]) -> Finding:
         table, parts, lowest, p_values, effects = scores(results), [], [], [], []
         for tag in TAGS:
-            pairs = _pairs(table, agent, tag) if table.height else table
+            pairs = paired_scores(table, agent, tag) if table.height else table
             if pairs.height < 3:
                 return inconclusive(f"fewer than 3 settings of {tag.replace('_', ' ')} yet")
             gaps = (pairs["score"] - pairs["score_before"]).to_numpy()

@@ -58,7 +58,7 @@ def scores_of(results: Sequence[Result]) -> pl.DataFrame:
     return bsuite_summary.score_agents(pl.concat(logs, how="diagonal"), episodes=planned)
 
 
-def _differences(scores: pl.DataFrame, ours: str, theirs: str) -> dict[str, list[float]]:
+def differences(scores: pl.DataFrame, ours: str, theirs: str) -> dict[str, list[float]]:
     """By tag, our score less theirs in each experiment and pass that both ran."""
     known = scores.filter(pl.col("score").is_not_nan())
     both = known.filter(agent=ours).join(known.filter(agent=theirs), on=("experiment", "seed"), suffix="_theirs")
@@ -71,7 +71,7 @@ def not_worse(name: str, words: str, ours: str, theirs: str, tags: Iterable[str]
     chosen = tuple(tags)
 
     def check(results: Sequence[Result]) -> Finding:
-        gaps = {tag: _differences(scores_of(results), ours, theirs)[tag] for tag in chosen}
+        gaps = {tag: differences(scores_of(results), ours, theirs)[tag] for tag in chosen}
         if not any(gaps.values()):
             return inconclusive("no experiment that both agents ran")
         ends = {tag: _interval(values) for tag, values in gaps.items() if values}
@@ -103,7 +103,7 @@ def differs(name: str, words: str, better: str, worse: str, tag: str) -> Claim:
     """On ``tag`` the one agent scores above the other."""
 
     def check(results: Sequence[Result]) -> Finding:
-        gaps = _differences(scores_of(results), better, worse)[tag]
+        gaps = differences(scores_of(results), better, worse)[tag]
         if len(gaps) < MIN_PAIRS:
             values = ", ".join(f"{gap:+.2f}" for gap in gaps) or "none"
             return inconclusive(
