@@ -7,7 +7,7 @@ write all of it again from the runs in ``results/``::
         --figures docs/figures/paper --json > docs/verdicts.jsonl
     langevin-dqn report --store results --figure deeper --scale standard --markdown docs/deeper_results.md \
         --figures docs/figures/deeper --json > docs/deeper_verdicts.jsonl
-    python tools/power.py --store results > docs/reference/power.md
+    python tools/power.py --store results --page docs/reference/claims.md
 """
 
 import json

@@ -270,7 +270,8 @@ def deeper_cases(results: Mapping[str, Sequence[Result]], tests: int, simulation
             sooner_power(released, 0.5, simulations), tests,
         ),
         Case(
-            "Student's test, not worse", "bsuite: recommended presets", f"no difference, to stay above -{bsuite.MARGIN}",
+            "Student's test, not worse", "bsuite: recommended presets",
+            f"no difference, to stay above -{bsuite.MARGIN}",
             "passes over its settings", 1, student_power(cells, -bsuite.MARGIN, 0.0, simulations), tests,
         ),
     ]  # fmt: skip

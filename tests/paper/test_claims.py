@@ -1,6 +1,7 @@
 """Each claim, decided by made-up runs in all three ways."""
 
 import math
+from pathlib import Path
 
 import pytest
 
@@ -262,3 +263,10 @@ def test_effects_in_words():
     assert Effect("gain", -0.001, math.inf).excluded == "a gain below 0.00"
     assert Effect("gain", -math.inf, 1234.5).excluded == "a gain above 1234"
     assert Effect("ratio", math.inf, math.inf).excluded == "any finite ratio"
+
+
+def test_the_protocol_says_how_many_tests_there_are():
+    page = (Path(__file__).parents[2] / "docs" / "reference" / "claims.md").read_text(encoding="utf-8")
+    paper, deeper = (sum(c.tested for f in choose([word]) for c in f.claims) for word in ("all", "deeper"))
+    text = " ".join(page.split())
+    assert f"the paper's figures ({paper} tests) and those about the recommended settings ({deeper} tests)" in text
