@@ -103,22 +103,27 @@ def test_from_runs_to_verified_text(langevin_dqn_command, study, forget, tmp_pat
     (claim,) = [json.loads(line) for line in out.splitlines()]
     assert (code, claim["figure"], claim["verdict"], claim["runs"]) == (0, "my-study.v1", "holds", 2)
     assert langevin_dqn_command("report", *argv, "--markdown", text)[0] == 0
-    assert r"| [my-study.v1](#my-study.v1) | Every run \| is there. | ✓ holds |" in text.read_text(encoding="utf-8")
+    assert (
+        r"| [my-study.v1](#my-study.v1) | Every run \| is there. | ✓ holds | no test |  | ✓ holds |"
+        in text.read_text(encoding="utf-8")
+    )
 
     forget()
-    assert langevin_dqn_command("verify", *argv, "--verdicts", text)[0] == 0
-    text.write_text(text.read_text(encoding="utf-8").replace("✓ holds", "? not enough runs"), encoding="utf-8")
-    code, out, _ = langevin_dqn_command("verify", *argv, "--verdicts", text)
+    file = text.with_suffix(".jsonl")
+    file.write_text(out, encoding="utf-8")
+    assert langevin_dqn_command("verify", *argv, "--verdicts", file)[0] == 0
+    file.write_text(out.replace('"verdict": "holds"', '"verdict": "not enough runs"'), encoding="utf-8")
+    code, out, _ = langevin_dqn_command("verify", *argv, "--verdicts", file)
     assert code == 1
-    assert "my-study.v1: Every run | is there.: the file has 'not enough runs', the runs give 'holds'" in out
+    assert f"my-study.v1: {claim['claim']}: the file has 'not enough runs', the runs give 'holds'" in out
 
 
 @pytest.mark.parametrize("command", ["reproduce", "report", "verify"])
 def test_a_figure_that_cannot_be_imported(langevin_dqn_command, made_up_store, tmp_path, command):
     word = "python:no_such_module_of_ours:figure"
-    (tmp_path / "claims.md").write_text("| fig2 | a | ✓ holds |")
+    (tmp_path / "claims.jsonl").write_text('{"figure": "fig2", "claim": "a", "verdict": "holds"}')
     options = {"reproduce": (word,), "report": ("--figure", word)}
-    options["verify"] = ("--figure", word, "--verdicts", tmp_path / "claims.md")
+    options["verify"] = ("--figure", word, "--verdicts", tmp_path / "claims.jsonl")
     code, out, err = langevin_dqn_command(command, "--store", made_up_store, *options[command])
     assert (code, out) == (2, "")
     assert "cannot import 'no_such_module_of_ours'" in err

@@ -39,6 +39,11 @@ def test_json_is_an_object_per_claim_and_nothing_else(report, made_up_store):
     assert by_name["fig3", "shorter"]["verdict"] == "holds"
     assert by_name["fig3", "shorter"]["runs"] == by_name["fig3", "shorter"]["planned"] == 12
     assert by_name["fig7", "ensemble_gains"]["verdict"] == "not enough runs"
+    tests = {claim["tests"] for claim in claims}
+    assert tests == {None, sum(claim["tests"] is not None for claim in claims)}
+    shorter = by_name["fig3", "shorter"]
+    assert shorter["p"] < shorter["p_adjusted"] <= shorter["p"] * shorter["tests"]
+    assert by_name["fig4", "tracks"]["p"] is None
 
 
 def test_a_page_a_text_and_pictures(report, made_up_store, tmp_path):

@@ -69,3 +69,16 @@ def test_a_category_without_runs_is_named(scores):
     finding = NOT_WORSE.check([])
     assert finding.verdict == INCONCLUSIVE
     assert "nothing run yet on noise" in finding.words
+    assert finding.p == 1.0
+
+
+def test_p_values_of_intervals(scores):
+    """At most 5% where the interval decides; of scores that all differ alike, the sign test's."""
+    scores(lambda name: 0.5 + wobble(name), lambda name: 0.52)
+    assert NOT_WORSE.check([]).p < 0.05 < BETTER.check([]).p
+    scores(lambda name: 0.5 + wobble(name) - 0.4 * ("exploration" in SWEEPS[name].tags), lambda name: 0.5)
+    assert BETTER.check([]).p_opposite < 0.05 < BETTER.check([]).p
+    assert NOT_WORSE.check([]).p_opposite == pytest.approx(3 * BETTER.check([]).p_opposite)  # three categories
+    scores(lambda name: 1, lambda name: 0)
+    equal = BETTER.check([])
+    assert (equal.verdict, equal.p) == (HOLDS, 0.5 ** sum("exploration" in sweep.tags for sweep in SWEEPS.values()))

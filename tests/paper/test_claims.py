@@ -1,9 +1,12 @@
 """Each claim, decided by made-up runs in all three ways."""
 
+import math
+from pathlib import Path
+
 import pytest
 
-from langevin_dqn.paper.claims import FAILS, HOLDS, INCONCLUSIVE, LEVEL, decide
-from langevin_dqn.paper.registry import figures
+from langevin_dqn.paper.claims import FAILS, HOLDS, INCONCLUSIVE, LEVEL, Effect, decide
+from langevin_dqn.paper.registry import choose, figures
 
 SEEDS = range(5)
 
@@ -199,3 +202,71 @@ def test_a_half_finished_sweep_is_judged_by_what_has_enough_seeds(sea_run):
         ).verdict
         == FAILS
     )
+
+
+@pytest.mark.parametrize("figure", [*figures().values(), *choose(["deeper"])], ids=lambda figure: figure.id)
+def test_what_has_a_p_value_counts_as_tested(figure, request):
+    """A claim that is missing there would be left out of the correction for the number of claims."""
+    rules = {
+        ("fig4", "backward"), ("fig4", "tracks"), ("fig8", "every_seed"), ("deeper_depths", "depth_30"),
+        ("deeper_depths", "depth_50"), ("deeper_depths", "depth_100"), ("deeper_bsuite", "scale_langevin_dqn"),
+        ("deeper_bsuite", "scale_ensemble_langevin_dqn"),
+    }  # fmt: skip
+    assert {claim.id for claim in figure.claims if not claim.tested} == {
+        name for id_, name in rules if id_ == figure.id
+    }
+    if figure.id.startswith("fig"):
+        for claim, finding in request.getfixturevalue("made_up_report")(figure.id).findings:
+            assert claim.tested or finding.p is None
+
+
+def test_the_verdict_follows_from_the_p_values(made_up_report):
+    """Where a sign test or a rank test decides; runs that are missing leave it open."""
+    seen = set()
+    for name in figures():
+        for _, finding in made_up_report(name).findings:
+            if finding.is_tested and "interval" not in finding.test:
+                assert finding.verdict in (decide(finding.p, finding.p_opposite), INCONCLUSIVE)
+                seen.add(finding.verdict)
+    assert len(seen) > 1
+
+
+def test_a_claim_about_every_value_has_the_largest_p(sea_run):
+    runs = ensembles(sea_run, lambda u, s: 300 if (u, s) == (5, 0) else None, lambda u, s: 400)
+    finding = check("fig7", "beats_boot_updates", runs)
+    assert finding.numbers["p"] == pytest.approx({"1": 1 / 32, "5": 6 / 32})
+    assert finding.p == pytest.approx(6 / 32)
+    assert finding.p_opposite == pytest.approx(1.0)  # twice the smaller one, at most 1
+    begun = [run for run in runs if run.config.updates_per_step == 1 or run.seed < 2]
+    assert check("fig7", "beats_boot_updates", begun).p == 1.0  # nothing is known of five updates
+
+
+def test_a_rule_that_overrides_a_test_has_no_p_value(sea_run):
+    finding = check("fig2", "deeper", fig2(sea_run, lambda *_: 2000, lambda *_: 100))
+    assert (finding.verdict, finding.p, finding.is_tested) == (FAILS, None, False)
+
+
+def test_what_an_undecided_claim_excludes(sea_run):
+    """Ratios of learning times that the sign test rejects; with three undecided pairs, none."""
+    times = {1: (400, 500, 600, 700, 800), 5: (200, 1000, 300, 1400, 400)}
+    runs = ensembles(sea_run, lambda u, s: None, lambda u, s: times[u][s])
+    finding = check("fig7", "ensemble_gains", runs)
+    assert finding.verdict == INCONCLUSIVE
+    assert [effect.excluded for effect in finding.effects] == [
+        "a median ratio of learning times (5 to 1 updates per step) below 0.50 or above 2.00"
+    ]
+    few = check("fig7", "ensemble_gains", [run for run in runs if run.seed < 3])
+    assert [effect.excluded for effect in few.effects] == [""]
+
+
+def test_effects_in_words():
+    assert Effect("gain", -0.001, math.inf).excluded == "a gain below 0.00"
+    assert Effect("gain", -math.inf, 1234.5).excluded == "a gain above 1234"
+    assert Effect("ratio", math.inf, math.inf).excluded == "any finite ratio"
+
+
+def test_the_protocol_says_how_many_tests_there_are():
+    page = (Path(__file__).parents[2] / "docs" / "reference" / "claims.md").read_text(encoding="utf-8")
+    paper, deeper = (sum(c.tested for f in choose([word]) for c in f.claims) for word in ("all", "deeper"))
+    text = " ".join(page.split())
+    assert f"the paper's figures ({paper} tests) and those about the recommended settings ({deeper} tests)" in text

@@ -8,6 +8,7 @@ import pytest
 
 from langevin_dqn.plots.maps import Maps
 from langevin_dqn.report import page, settings
+from langevin_dqn.report.correction import corrections, excluded
 from langevin_dqn.report.durations import format_duration
 from langevin_dqn.report.verdicts import format_verdict
 
@@ -80,11 +81,16 @@ def test_nothing_comes_from_elsewhere(html, outline):
 def test_every_figure_is_there_with_its_claims_and_runs(outline, every_report):
     sections = {attributes.get("id") for attributes in outline.all("section")}
     assert sections >= {report.figure.id for report in every_report}
+    corrected = corrections(every_report)
     for report in every_report:
         expected = [report.figure.title, report.figure.note]
         expected += [report.protocol, page.presets(report)] if report.results else []
         for claim, finding in report.findings:
             expected += [claim.words, format_verdict(finding.verdict), finding.words, finding.test]
+            if (after := corrected.get((report.figure.id, claim.id))) and after.adjusted is not None:
+                expected.append(f"correction for {after.tests} tests: p = {after.adjusted:.2g}, {after.verdict}.")
+            if left_out := excluded(finding, after):
+                expected.append(f"Excluded at level 0.05: {left_out}.")
         for words in expected:
             assert " ".join(words.split()) in outline.text, words
     assert "No runs of this figure yet" in outline.text

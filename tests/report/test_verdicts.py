@@ -1,6 +1,7 @@
 """Verdicts in files: read back, in the words of this version and of earlier ones."""
 
 import dataclasses
+import json
 
 import numpy as np
 import pytest
@@ -26,10 +27,10 @@ def reports(made_up_report):
     return [dataclasses.replace(report, findings=((first, one), (second, two)))]
 
 
-@pytest.fixture(params=["json", "md"])
-def written(request, reports, tmp_path):
-    path = tmp_path / f"verdicts.{request.param}"
-    path.write_text(as_json_lines(reports) if request.param == "json" else markdown.document(reports), encoding="utf-8")
+@pytest.fixture
+def written(reports, tmp_path):
+    path = tmp_path / "verdicts.jsonl"
+    path.write_text(as_json_lines(reports), encoding="utf-8")
     return path
 
 
@@ -61,35 +62,41 @@ def test_inconclusive_only_where_all_runs_are_there(tmp_path):
 
 def test_another_verdict_is_a_difference(reports, written):
     text = written.read_text(encoding="utf-8")
-    written.write_text(text.replace("inconclusive", "holds"), encoding="utf-8")
+    written.write_text(text.replace('"verdict": "inconclusive"', '"verdict": "holds"'), encoding="utf-8")
     (line,) = differences(reports, read(written))
-    assert line.startswith("fig3: ")
-    assert line.endswith("the file has 'holds', the runs give 'inconclusive'")
+    assert line == "fig3: ninety: the file has 'holds', the runs give 'inconclusive'"
 
 
-def test_ids_may_be_links_and_other_tables_do_not_count(reports, tmp_path):
-    text = markdown.document(reports).replace("| [fig3](#fig3) |", "| [fig3](report.html#fig3) |")
-    assert "report.html#fig3" in text
-    other = "| agent | learns | verdict |\n|---|---|---|\n| two words | yes | holds |\n| fig3 | yes | 0.95 |\n"
-    (tmp_path / "page.md").write_text(f"# A page\n\n{other}\n{text}", encoding="utf-8")
-    assert differences(reports, read(tmp_path / "page.md")) == []
+def test_another_verdict_after_the_correction_is_one_too(reports, written):
+    text = written.read_text(encoding="utf-8")
+    written.write_text(text.replace('"verdict_adjusted": "holds"', '"verdict_adjusted": "inconclusive"'))
+    (line,) = differences(reports, read(written))
+    assert line == "fig3: shorter after the correction: the file has 'inconclusive', the runs give 'holds'"
+
+
+def test_files_of_earlier_versions_have_one_verdict(reports, written):
+    claims = [json.loads(line) for line in written.read_text(encoding="utf-8").splitlines()]
+    for claim in claims:
+        del claim["verdict_adjusted"]
+    written.write_text("\n".join(map(json.dumps, claims)))
+    assert differences(reports, read(written)) == []
 
 
 def test_the_text_counts_verdicts_and_has_a_line_for_each(reports):
     text = markdown.document(reports)
-    assert "Of 2 claims, 1 holds and 1 is inconclusive." in text
+    assert "Of 2 claims, 1 holds and 1 is inconclusive, at level 0.05 for each claim." in text
     rows = [line for line in text.splitlines() if line.startswith("| [fig3](#fig3) |")]
-    assert [row.rsplit("|", 2)[1].strip() for row in rows] == ["✓ holds", "? inconclusive"]
+    assert [row.split("|")[3].strip() for row in rows] == ["✓ holds", "? inconclusive"]
     assert '<a id="fig3"></a>' in text
 
 
 def test_only_a_statistical_test_is_called_one(reports):
     report = reports[0]
     (first, one), _ = report.findings
-    ruled = dataclasses.replace(one, test="every run has to learn")
+    ruled = dataclasses.replace(one, test="every run has to learn; no interval", p=None)
     tested = dataclasses.replace(one, test="sign test, p = 0.01")
     text = markdown.document([dataclasses.replace(report, findings=((first, ruled), (first, tested)))])
-    assert "*Rule: every run has to learn.*" in text
+    assert "*Rule: every run has to learn; no interval.*" in text
     assert "*Test: sign test, p = 0.01.*" in text
 
 

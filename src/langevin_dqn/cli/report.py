@@ -140,14 +140,19 @@ def table(reports: Sequence["FigureReport"]) -> None:
     """The verdicts, to stdout."""
     from rich.table import Table
 
-    from langevin_dqn.report.markdown import runs
+    from langevin_dqn.report.correction import corrections
+    from langevin_dqn.report.markdown import format_p, runs
     from langevin_dqn.report.verdicts import format_verdict
 
+    corrected = corrections(reports)
     grid = Table(title="Replication results", show_lines=True)
     for name, whole in (("figure", True), ("verdict", True), ("claim, and what was found", False), ("runs", False)):
         grid.add_column(name, no_wrap=whole)
     for report in reports:
         for claim, finding in report.findings:
             verdict = format_verdict(finding.verdict)
+            after = corrected.get((report.figure.id, claim.id))
+            if after is not None and after.adjusted is not None:
+                verdict += f"\nHolm's p: {format_p(after.adjusted)}"
             grid.add_row(report.figure.id, verdict, f"{claim.words}\n{finding.words}", runs(report))
     terminal.console().print(grid)

@@ -33,7 +33,7 @@ class Args:
     """Number of runs to repeat (short ones of different kinds). Every return and length must be identical, or those of
     the first ten episodes where the run was made on another processor or version of JAX."""
     verdicts: str | None = None
-    """File written by report --json or --markdown, whose verdicts must follow from the runs."""
+    """File with the output of report --json, whose verdicts must follow from the runs."""
     figure: Annotated[tuple[str, ...], tyro.conf.UseAppendAction] = ()
     """Figures of that file, as they were given to report. Default: every figure of the paper."""
     scale: str | None = None

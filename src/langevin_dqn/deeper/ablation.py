@@ -7,10 +7,10 @@ from pathlib import Path
 import numpy as np
 
 from langevin_dqn.deeper.variants import BOOT, ENSEMBLE, MORE_NOISE, Variant, describe_times
-from langevin_dqn.paper.claims import LEVEL, Claim, Finding, decide, inconclusive
+from langevin_dqn.paper.claims import LEVEL, Claim, Finding, decide, inconclusive, ratio_of_times
 from langevin_dqn.paper.figure import Figure, FigureReport
 from langevin_dqn.paper.jobs import merge
-from langevin_dqn.paper.statistics import share_interval, sign_test
+from langevin_dqn.paper.statistics import median_interval, share_interval, sign_test
 from langevin_dqn.plots.style import WIDTH, check_path, drawing, save
 from langevin_dqn.runs.result import Result
 
@@ -38,13 +38,9 @@ VARIANTS = (
 DEEPER_VARIANTS = (FULL, NO_NOISE, FADING_PRIOR, NOTHING_RECENT)
 
 
-def median_interval(times: np.ndarray, confidence: float = 0.95) -> tuple[float, float]:
-    """An interval for the median that makes no assumption: the order statistics that the sign test leaves."""
-    from scipy.stats import binom
-
-    data = np.sort(times)
-    rank = int(binom.ppf((1 - confidence) / 2, len(data), 0.5))
-    return float(data[max(rank - 1, 0)]), float(data[min(len(data) - rank, len(data) - 1)])
+def median_ends(times: np.ndarray) -> np.ndarray:
+    """The 95% interval of a median learning time, which is never below 0."""
+    return np.maximum(median_interval(times), 0)
 
 
 def _claim(name: str, variant: Variant, words: str, *, than: Variant = FULL, slower: bool = True) -> Claim:
@@ -59,9 +55,10 @@ def _claim(name: str, variant: Variant, words: str, *, than: Variant = FULL, slo
         what = "it is slower" if slower else "it takes at most 1.1 times as long"
         found = describe_times([(variant.name, part), (than.name, full)])
         test = f"sign test, in pairs of a seed, that {what}: p = {p_for:.2g}"
-        return Finding(decide(p_for, p_against), found, {"p": p_for}, test)
+        effect = ratio_of_times(f"“{variant.name}” to “{than.name}”", part, full)
+        return Finding(decide(p_for, p_against), found, {"p": p_for}, test, p_for, p_against, (effect,))
 
-    return Claim(name, words, check)
+    return Claim(name, words, check, tested=True)
 
 
 def table(results: Sequence[Result]) -> str:
@@ -75,7 +72,7 @@ def table(results: Sequence[Result]) -> str:
         if not len(times):
             continue
         low, high = share_interval(int(np.isfinite(times).sum()), len(times))
-        ends = [_shown(end, BUDGET) for end in median_interval(times)]
+        ends = [_shown(end, BUDGET) for end in median_ends(times)]
         lines.append(
             f"| {variant.name} | {np.isfinite(times).sum()} of {len(times)} | {low:.2f} to {high:.2f} | "
             f"{_shown(float(np.median(times)), BUDGET)} | {ends[0]} to {ends[1]} | {_deeper(variant, results)} |"
@@ -110,7 +107,7 @@ def draw(report: FigureReport, path: Path, caption: str) -> Path:
             axes.plot(np.full(late.sum(), BUDGET), y[late], ">", mec=color, mfc="white", ms=4.5)
             if late.any():
                 axes.annotate(f"{late.sum()}", (BUDGET * 1.03, place), size=8, color="0.25", va="center")
-            low, high = np.minimum(median_interval(times), BUDGET)
+            low, high = np.minimum(median_ends(times), BUDGET)
             axes.plot([low, high], [place, place], color="0.15", lw=1.2)
             axes.plot(min(float(np.median(times)), BUDGET), place, "|", color="0.15", ms=12, mew=2)
         axes.axvline(DEPTH**2 / 2, color="0.6", lw=1, ls="--", zorder=0)

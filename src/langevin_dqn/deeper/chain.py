@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 
 from langevin_dqn.deeper.variants import CHAIN, Variant, describe_times
-from langevin_dqn.paper.claims import Claim, Finding, decide, inconclusive
+from langevin_dqn.paper.claims import Claim, Finding, decide, inconclusive, ratio_of_times
 from langevin_dqn.paper.figure import Figure, FigureReport
 from langevin_dqn.paper.jobs import merge
 from langevin_dqn.paper.statistics import sign_test
@@ -31,7 +31,9 @@ def _sooner(results: Sequence[Result]) -> Finding:
         return inconclusive("fewer than 10 seeds of both at some depth")
     ours, theirs = (np.concatenate([pair[i] for pair in pairs]) for i in (0, 1))
     p_for, p_against = sign_test(ours, theirs), sign_test(theirs, ours)
-    return Finding(decide(p_for, p_against), describe_results(results), {"p": p_for}, f"sign test, p = {p_for:.2g}")
+    effect, test = ratio_of_times("recommended to released settings", ours, theirs), f"sign test, p = {p_for:.2g}"
+    verdict, found = decide(p_for, p_against), describe_results(results)
+    return Finding(verdict, found, {"p": p_for}, test, p_for, p_against, (effect,))
 
 
 def describe_results(results: Sequence[Result]) -> str:
@@ -92,7 +94,9 @@ FIGURE = Figure(
             ),
         ),
     },
-    claims=(Claim("sooner", "A chain whose prior moves learns sooner than the released settings.", _sooner),),
+    claims=(
+        Claim("sooner", "A chain whose prior moves learns sooner than the released settings.", _sooner, tested=True),
+    ),
     note=f"{UPDATES} updates per step for all.",
     draw=draw,
     describe=lambda report: describe_results(report.results),

@@ -9,9 +9,10 @@ from langevin_dqn.analysis import bsuite_log, bsuite_summary
 from langevin_dqn.analysis.bsuite_summary import TAGS
 from langevin_dqn.environments.bsuite.sweeps import SWEEPS, split_id
 from langevin_dqn.paper.bsuite_protocol import jobs_of, pass_of, protocol
-from langevin_dqn.paper.claims import FAILS, HOLDS, INCONCLUSIVE, LEVEL, Claim, Finding, inconclusive
+from langevin_dqn.paper.claims import FAILS, HOLDS, INCONCLUSIVE, LEVEL, Claim, Effect, Finding, inconclusive, mean_of
 from langevin_dqn.paper.jobs import Contender
-from langevin_dqn.paper.statistics import mean_interval
+from langevin_dqn.paper.statistics import all_equal, mean_above, mean_interval
+from langevin_dqn.plots.style import label
 from langevin_dqn.runs.result import Result
 from langevin_dqn.runs.runners import Job
 
@@ -57,7 +58,7 @@ def scores_of(results: Sequence[Result]) -> pl.DataFrame:
     return bsuite_summary.score_agents(pl.concat(logs, how="diagonal"), episodes=planned)
 
 
-def _differences(scores: pl.DataFrame, ours: str, theirs: str) -> dict[str, list[float]]:
+def differences(scores: pl.DataFrame, ours: str, theirs: str) -> dict[str, list[float]]:
     """By tag, our score less theirs in each experiment and pass that both ran."""
     known = scores.filter(pl.col("score").is_not_nan())
     both = known.filter(agent=ours).join(known.filter(agent=theirs), on=("experiment", "seed"), suffix="_theirs")
@@ -70,7 +71,7 @@ def not_worse(name: str, words: str, ours: str, theirs: str, tags: Iterable[str]
     chosen = tuple(tags)
 
     def check(results: Sequence[Result]) -> Finding:
-        gaps = {tag: _differences(scores_of(results), ours, theirs)[tag] for tag in chosen}
+        gaps = {tag: differences(scores_of(results), ours, theirs)[tag] for tag in chosen}
         if not any(gaps.values()):
             return inconclusive("no experiment that both agents ran")
         ends = {tag: _interval(values) for tag, values in gaps.items() if values}
@@ -86,16 +87,23 @@ def not_worse(name: str, words: str, ours: str, theirs: str, tags: Iterable[str]
         }
         test = f"90% interval of the mean difference, paired by experiment and pass, to lie above -{MARGIN}"
         test += f"; worse on {', '.join(worse)}" if worse else ""
-        return Finding(verdict, f"difference of scores: {found}", numbers, test)
+        enough = {tag: values for tag, values in gaps.items() if len(values) >= MIN_PAIRS}
+        p_for = max(mean_above(enough[tag], -MARGIN) if tag in enough else 1.0 for tag in chosen)
+        p_against = min((mean_above([-gap for gap in values], 0.0) for values in enough.values()), default=1.0)
+        open_ = [tag for tag in enough if tag not in fine] or list(enough)
+        effects = tuple(_difference(ours, theirs, tag, gaps[tag]) for tag in open_)
+        test += f"; p = {p_for:.2g}{_equal(*(tag for tag in open_ if all_equal(gaps[tag])))}"
+        p_against = min(len(chosen) * p_against, 1.0)
+        return Finding(verdict, f"difference of scores: {found}", numbers, test, p_for, p_against, effects)
 
-    return Claim(name, words, check)
+    return Claim(name, words, check, tested=True)
 
 
 def differs(name: str, words: str, better: str, worse: str, tag: str) -> Claim:
     """On ``tag`` the one agent scores above the other."""
 
     def check(results: Sequence[Result]) -> Finding:
-        gaps = _differences(scores_of(results), better, worse)[tag]
+        gaps = differences(scores_of(results), better, worse)[tag]
         if len(gaps) < MIN_PAIRS:
             values = ", ".join(f"{gap:+.2f}" for gap in gaps) or "none"
             return inconclusive(
@@ -106,9 +114,23 @@ def differs(name: str, words: str, better: str, worse: str, tag: str) -> Claim:
         verdict = HOLDS if lower > 0 else FAILS if upper < 0 else INCONCLUSIVE
         found = f"difference of scores on {tag.replace('_', ' ')}: {mean:+.2f} ({_pairs(gaps)}, by experiment and pass)"
         test = f"90% interval {lower:+.2f} to {upper:+.2f}, to lie above 0"
-        return Finding(verdict, found, {"difference": mean, "lower": lower, "upper": upper}, test)
+        p_for, p_against = mean_above(gaps, 0.0), mean_above([-gap for gap in gaps], 0.0)
+        numbers = {"difference": mean, "lower": lower, "upper": upper}
+        effects = (_difference(better, worse, tag, gaps),)
+        test += f"; p = {p_for:.2g}{_equal(tag) if all_equal(gaps) else ''}"
+        return Finding(verdict, found, numbers, test, p_for, p_against, effects)
 
-    return Claim(name, words, check)
+    return Claim(name, words, check, tested=True)
+
+
+def _difference(first: str, second: str, tag: str, values: Sequence[float]) -> Effect:
+    return mean_of(f"difference of scores on {tag.replace('_', ' ')} ({label(first)} less {label(second)})", values)
+
+
+def _equal(*tags: str) -> str:
+    """What is said of categories on which the interval has no width."""
+    names = " and ".join(tag.replace("_", " ") for tag in tags)
+    return f" (sign test, because all differences on {names} are equal and the interval has no width)" if tags else ""
 
 
 def _interval(values: Sequence[float]) -> tuple[float, float]:

@@ -7,9 +7,21 @@ import polars as pl
 
 from langevin_dqn.analysis import learning_times
 from langevin_dqn.analysis.learning_times import format_learning_time
-from langevin_dqn.paper.claims import FAILS, HOLDS, INCONCLUSIVE, LEVEL, MIN_SEEDS, Claim, Finding, decide, inconclusive
+from langevin_dqn.paper.claims import (
+    FAILS,
+    HOLDS,
+    INCONCLUSIVE,
+    LEVEL,
+    MIN_SEEDS,
+    Claim,
+    Effect,
+    Finding,
+    decide,
+    inconclusive,
+    ratio_of_times,
+)
 from langevin_dqn.paper.contenders import BOOT, ENSEMBLE
-from langevin_dqn.paper.statistics import mean_interval, sign_test
+from langevin_dqn.paper.statistics import mean_above, mean_interval, sign_test
 from langevin_dqn.runs.result import Result
 
 #: A gain in the share of runs that learn that counts as nothing.
@@ -39,13 +51,14 @@ def beats_boot(column: str, words: str) -> Claim:
         if not values:
             return inconclusive(f"fewer than {MIN_SEEDS} seeds of both agents per depth and number of {column}")
         missing = sorted(set(learning_times.table(results)[column]) - set(values))
-        p_for, p_against, p_score, learned = [], [], [], {}
+        p_for, p_against, p_score, learned, effects = [], [], [], {}, []
         for value in values:
             ours, theirs = (part.filter(pl.col(column) == value) for part in (ensemble, boot))
             first, second = learning_times.paired(ours, theirs, ("depth", "seed"))
             p_for.append(sign_test(first, second))
             p_against.append(sign_test(second, first))
             p_score.append(sign_test(np.isinf(first), np.isinf(second)))
+            effects.append(ratio_of_times(f"Ensemble Langevin DQN to Boot DQN, {column}: {value}", first, second))
             learned[str(value)] = {"ensemble_langevin_dqn": _learned(ours), "boot_dqn": _learned(theirs)}
         found = "; ".join(
             f"{value}: {both['ensemble_langevin_dqn']} against {both['boot_dqn']}" for value, both in learned.items()
@@ -69,9 +82,12 @@ def beats_boot(column: str, words: str) -> Claim:
             numbers,
             f"sign test of learning times at each number of {column}, largest p = {max(p_for):.2g}; "
             f"of which runs learned at all, {max(p_score):.2g}",
+            1.0 if missing else max(p_for),
+            min(len(values) * min(p_against), 1.0),
+            tuple(effects),
         )
 
-    return Claim(f"beats_boot_{column}", words, check)
+    return Claim(f"beats_boot_{column}", words, check, tested=True)
 
 
 def _change(times: pl.DataFrame) -> tuple[np.ndarray, np.ndarray, int, int] | None:
@@ -101,9 +117,12 @@ def boot_gains_nothing(words: str) -> Claim:
             f"(from {np.isfinite(few).sum()} to {np.isfinite(many).sum()} of {len(gain)})"
         )
         test = f"the 90% interval of the gain, {lower:+.2f} to {upper:+.2f}, has to stay below {NEGLIGIBLE_GAIN}"
-        return Finding(verdict, found, numbers, test)
+        p_for, p_against = mean_above(-gain, -NEGLIGIBLE_GAIN), mean_above(gain, 0.0)
+        test += f"; p = {p_for:.2g}"
+        effect = Effect(f"gain in the share of runs that learn, {low} to {high} updates,", lower, upper)
+        return Finding(verdict, found, numbers, test, p_for, p_against, (effect,))
 
-    return Claim("boot_gains_nothing", words, check)
+    return Claim("boot_gains_nothing", words, check, tested=True)
 
 
 def ensemble_gains(words: str) -> Claim:
@@ -122,9 +141,10 @@ def ensemble_gains(words: str) -> Claim:
         )
         numbers = {"median_few": float(np.median(few)), "median_many": float(np.median(many)), "p": p_for}
         test = f"sign test of learning times, {high} against {low} updates, p = {p_for:.2g}"
-        return Finding(decide(p_for, p_against), found, numbers, test)
+        effect = ratio_of_times(f"{high} to {low} updates per step", many, few)
+        return Finding(decide(p_for, p_against), found, numbers, test, p_for, p_against, (effect,))
 
-    return Claim("ensemble_gains", words, check)
+    return Claim("ensemble_gains", words, check, tested=True)
 
 
 def learns_every_seed(words: str, depth: int) -> Claim:

@@ -8,7 +8,7 @@ import numpy as np
 import polars as pl
 
 from langevin_dqn.analysis import learning_times
-from langevin_dqn.paper.claims import FAILS, HOLDS, MIN_SEEDS, Claim, Finding, decide, inconclusive
+from langevin_dqn.paper.claims import FAILS, HOLDS, MIN_SEEDS, Claim, Finding, decide, inconclusive, ratio_of_times
 from langevin_dqn.paper.contenders import DECAYING_DQN, LANGEVIN, LANGEVIN_AS_WRITTEN
 from langevin_dqn.paper.figure import Figure, FigureReport
 from langevin_dqn.paper.jobs import deep_sea_jobs, merge
@@ -42,15 +42,17 @@ def langevin_goes_deeper(results: Sequence[Result]) -> Finding:
     solved_by_dqn = set(dqn.filter(pl.col("time").is_finite())["depth"])
     deeper = sorted(set(langevin.filter(pl.col("time").is_finite())["depth"]) - solved_by_dqn)
     verdict = decide(p_for, p_against)
-    if verdict == HOLDS and not deeper:
-        verdict = FAILS
     numbers = {"dqn": _shares(dqn), "langevin_dqn": _shares(langevin), "only_langevin_solves": deeper, "p": p_for}
     words = (
         f"Langevin DQN learned in {int((first < float('inf')).sum())} and DQN in "
         f"{int((second < float('inf')).sum())} of {len(first)} pairs of runs; depths that DQN never solved "
         f"and Langevin DQN did: {', '.join(map(str, deeper)) or 'none'}"
     )
-    return Finding(verdict, words, numbers, f"sign test on pairs of equal depth, updates and seed, p = {p_for:.2g}")
+    if verdict == HOLDS and not deeper:
+        return Finding(FAILS, words, numbers, "some depth has to be solved by Langevin DQN alone")
+    test = f"sign test on pairs of equal depth, updates and seed, p = {p_for:.2g}"
+    effect = ratio_of_times("Langevin DQN to DQN", first, second)
+    return Finding(verdict, words, numbers, test, p_for, p_against, (effect,))
 
 
 def updates_help(results: Sequence[Result]) -> Finding:
@@ -67,7 +69,9 @@ def updates_help(results: Sequence[Result]) -> Finding:
     }
     words = "learned, by updates per step: " + ", ".join(f"{count}: {share}" for count, share in by_updates.items())
     test = f"sign test of learning times, {counts[-1]} against {counts[0]} updates, p = {p_for:.2g}"
-    return Finding(decide(p_for, p_against), words, {"learned": by_updates, "p": p_for}, test)
+    effect = ratio_of_times(f"{counts[-1]} to {counts[0]} updates per step", fast, slow)
+    numbers = {"learned": by_updates, "p": p_for}
+    return Finding(decide(p_for, p_against), words, numbers, test, p_for, p_against, (effect,))
 
 
 def _shares_by_depth(times: pl.DataFrame) -> Iterator[tuple[str, int, list[tuple[int, int, int]]]]:
@@ -157,8 +161,8 @@ FIGURE = Figure(
         ),
     },
     claims=(
-        Claim("deeper", "Langevin DQN solves depths at which DQN solves none.", langevin_goes_deeper),
-        Claim("updates", "Langevin DQN solves more with more updates per step.", updates_help),
+        Claim("deeper", "Langevin DQN solves depths at which DQN solves none.", langevin_goes_deeper, tested=True),
+        Claim("updates", "Langevin DQN solves more with more updates per step.", updates_help, tested=True),
     ),
     note="Langevin DQN as in the released code: its σ is a standard deviation, 0.005, and not scaled with depth.",
     draw=draw,

@@ -7,11 +7,11 @@ import polars as pl
 
 from langevin_dqn.analysis import learning_times
 from langevin_dqn.analysis.learning_times import format_learning_time
-from langevin_dqn.paper.claims import MIN_SEEDS, Claim, Finding, decide, inconclusive
+from langevin_dqn.paper.claims import LEVEL, MIN_SEEDS, Claim, Effect, Finding, decide, inconclusive
 from langevin_dqn.paper.contenders import LANGEVIN
 from langevin_dqn.paper.figure import Figure, FigureReport
 from langevin_dqn.paper.jobs import deep_sea_jobs, merge
-from langevin_dqn.paper.statistics import falling_trend, median_below
+from langevin_dqn.paper.statistics import falling_trend, median_below, median_interval
 from langevin_dqn.plots.learning_times import describe_times, draw_times
 from langevin_dqn.runs.result import Result
 from langevin_dqn.runs.runners import Job
@@ -42,7 +42,8 @@ def updates_shorten(results: Sequence[Result]) -> Finding:
     p_for = falling_trend(times["updates"], times["time"])
     p_against = falling_trend(times["updates"], -times["time"])
     numbers = {"medians": {str(u): m for u, m in medians.items()}, "p": p_for}
-    return Finding(decide(p_for, p_against), _words(medians), numbers, f"Kendall's rank test, p = {p_for:.2g}")
+    test = f"Kendall's rank test, p = {p_for:.2g}"
+    return Finding(decide(p_for, p_against), _words(medians), numbers, test, p_for, p_against)
 
 
 def as_low_as_90(results: Sequence[Result]) -> Finding:
@@ -68,7 +69,8 @@ def as_low_as_90(results: Sequence[Result]) -> Finding:
     numbers = {"updates": best, "lowest": medians[best], "median": median, "runs": len(fresh), "p": p_for}
     test = f"sign test of the further seeds' median against {bound:g} (90 and half as much again), p = {p_for:.2g}"
     test += f"; of the opposite {p_against:.2g}"
-    return Finding(decide(p_for, p_against), words, numbers, test)
+    effect = Effect("median learning time of the further seeds", *median_interval(fresh, 1 - 2 * LEVEL))
+    return Finding(decide(p_for, p_against), words, numbers, test, p_for, p_against, (effect,))
 
 
 def _jobs(updates: tuple[int, ...], seeds: int | range = _FIRST) -> tuple[Job, ...]:
@@ -96,8 +98,10 @@ FIGURE = Figure(
         "paper": merge(_jobs((1, 2, 5, 10, 25, 50, 100, 250)), _FURTHER),
     },
     claims=(
-        Claim("shorter", "The learning time falls drastically with more updates per step.", updates_shorten),
-        Claim("ninety", "It goes down to as low as 90 episodes.", as_low_as_90),
+        Claim(
+            "shorter", "The learning time falls drastically with more updates per step.", updates_shorten, tested=True
+        ),
+        Claim("ninety", "It goes down to as low as 90 episodes.", as_low_as_90, tested=True),
     ),
     note="Langevin DQN as in the released code. Ten further seeds with 250 updates per step test how low it goes; "
     "docs/notes/figure_3.md reports other σ.",

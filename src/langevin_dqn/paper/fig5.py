@@ -8,10 +8,10 @@ import numpy as np
 
 from langevin_dqn.analysis import learning_times, uncertainty
 from langevin_dqn.analysis.uncertainty import UncertaintySummary
-from langevin_dqn.paper.claims import FAILS, HOLDS, INCONCLUSIVE, LEVEL, MIN_SEEDS, Claim, Finding, inconclusive
+from langevin_dqn.paper.claims import FAILS, HOLDS, INCONCLUSIVE, LEVEL, MIN_SEEDS, Claim, Effect, Finding, inconclusive
 from langevin_dqn.paper.contenders import LANGEVIN
 from langevin_dqn.paper.figure import Figure, FigureReport
-from langevin_dqn.paper.statistics import mean_interval
+from langevin_dqn.paper.statistics import mean_above, mean_interval
 from langevin_dqn.plots import uncertainty as plots
 from langevin_dqn.plots.maps import Maps
 from langevin_dqn.runs.result import Result
@@ -60,9 +60,13 @@ def _larger(
         sentence += f"{factor:.2g} times as uncertain (geometric mean)"
         test = f"90% interval of the factor, {math.exp(lower):.2g} to {math.exp(upper):.2g} (Student, of logs), above 1"
         verdict = HOLDS if lower > 0 else FAILS if upper < 0 else INCONCLUSIVE
-        return Finding(verdict, sentence, {"factor": factor, "seeds": len(pairs), "means": means}, test)
+        p_for, p_against = mean_above(gaps, 0.0), mean_above([-gap for gap in gaps], 0.0)
+        test += f"; p = {p_for:.2g}"
+        effect = Effect(f"factor of uncertainty ({names[0]} to {names[1]})", math.exp(lower), math.exp(upper))
+        numbers = {"factor": factor, "seeds": len(pairs), "means": means}
+        return Finding(verdict, sentence, numbers, test, p_for, p_against, (effect,))
 
-    return Claim(name, words, check)
+    return Claim(name, words, check, tested=True)
 
 
 def shown_run(report: FigureReport) -> Result | None:

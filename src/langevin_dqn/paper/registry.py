@@ -34,6 +34,11 @@ def figures() -> dict[str, Figure]:
     return _paper_figures() | _registered
 
 
+def family_of(figure: str) -> str:
+    """Figures whose claims are corrected together for their number: the paper's, the deeper ones, or a figure alone."""
+    return "paper" if figure in PAPER else "deeper" if figure in DEEPER else figure
+
+
 def register_figure(figure: Figure) -> Figure:
     """Add a figure to those that ``reproduce`` runs and ``report`` draws.
 

@@ -60,3 +60,82 @@ def falling_trend(x: ArrayLike, y: ArrayLike) -> float:
 def median_below(values: ArrayLike, bound: float) -> float:
     """One-sided p-value of "the median is below ``bound``", by the sign test."""
     return sign_test(values, np.full(np.shape(values), bound))
+
+
+def mean_above(values: ArrayLike, bound: float) -> float:
+    """One-sided p-value of "the mean is above ``bound``", by Student's test.
+
+    It is at most 5% where the 90% ``mean_interval`` lies above ``bound``. Where all values are equal, Student's test
+    has no variance to go by, and the p-value is that of the sign test.
+
+    Examples:
+        >>> round(mean_above([0.1, 0.2, 0.3], 0.0), 3)
+        0.037
+        >>> mean_above([1.0, 1.0, 1.0, 1.0], 0.0)
+        0.0625
+    """
+    from scipy.stats import ttest_1samp
+
+    data = np.asarray(values, np.float64)
+    if data.size < 2:
+        return 1.0
+    if all_equal(data):
+        return sign_test(np.full(data.shape, bound), data)
+    return float(ttest_1samp(data, bound, alternative="greater").pvalue)
+
+
+def all_equal(values: ArrayLike) -> bool:
+    """Whether values differ by no more than rounding."""
+    data = np.asarray(values, np.float64)
+    return bool(np.ptp(data) <= 1e-9 * max(np.abs(data).max(), 1.0))
+
+
+def median_interval(values: ArrayLike, confidence: float = 0.95) -> tuple[float, float]:
+    """An interval for the median that assumes no distribution: the bounds that the sign test does not reject.
+
+    With too few values for the confidence, it is infinitely wide.
+
+    Examples:
+        >>> median_interval([1, 2, 3, 4, 5], 0.9)
+        (1.0, 5.0)
+        >>> median_interval([1, 2, 3, 4], 0.9)
+        (-inf, inf)
+    """
+    from scipy.stats import binom
+
+    data = np.sort(np.asarray(values, np.float64))
+    rank = int(binom.ppf((1 - confidence) / 2, data.size, 0.5)) if data.size else 0
+    return (float(data[rank - 1]), float(data[-rank])) if rank else (-math.inf, math.inf)
+
+
+def ratio_interval(first: ArrayLike, second: ArrayLike, confidence: float = 0.9) -> tuple[float, float]:
+    """An interval for the median ratio ``first / second`` of pairs of positive times.
+
+    It has the ratios r for which the sign test of ``first`` against r times ``second`` is not significant. A pair of
+    which neither learned says nothing about the ratio.
+
+    Examples:
+        >>> ratio_interval([1, 2, 3, 4, math.inf], [2, 4, 6, 2, 10], 0.9)
+        (0.5, inf)
+    """
+    a, b = np.asarray(first, np.float64), np.asarray(second, np.float64)
+    known = np.isfinite(a) | np.isfinite(b)
+    low, high = median_interval(a[known] / b[known], confidence)
+    return max(low, 0.0), high
+
+
+def holm(p_values: ArrayLike) -> np.ndarray:
+    """Holm's adjusted p-values, in the order given: compared with a level, they keep it for all tests together.
+
+    The smallest of m p-values is multiplied by m, the next by m - 1, and so on; none is below one before it. No
+    assumption is made about how the tests depend on each other.
+
+    Examples:
+        >>> holm([0.01, 0.04, 0.03]).tolist()
+        [0.03, 0.06, 0.06]
+    """
+    p = np.asarray(p_values, np.float64)
+    order = np.argsort(p, kind="stable")
+    adjusted = np.empty_like(p)
+    adjusted[order] = np.minimum(np.maximum.accumulate(p[order] * np.arange(p.size, 0, -1)), 1.0)
+    return adjusted

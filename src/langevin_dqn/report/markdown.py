@@ -2,12 +2,15 @@
 
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
 from langevin_dqn.errors import visible
-from langevin_dqn.paper.claims import FAILS, HOLDS, INCONCLUSIVE, NOT_ENOUGH, Verdict
+from langevin_dqn.paper.claims import FAILS, HOLDS, INCONCLUSIVE, LEVEL, NOT_ENOUGH, Verdict
 from langevin_dqn.paper.figure import FigureReport
+from langevin_dqn.report.correction import Corrections, corrections, excluded
 from langevin_dqn.report.pictures import caption
+from langevin_dqn.report.summary import to_dicts
 from langevin_dqn.report.verdicts import format_verdict
 
 
@@ -20,26 +23,63 @@ def document(reports: Sequence[FigureReport], pictures: Mapping[str, str] | None
     """
     papers = all(report.figure.id.startswith("fig") for report in reports)
     lines = ["# Replication results" if papers else "# Results", "", *_introduction(reports), ""]
-    lines += ["| figure | claim | verdict |", "|---|---|---|"]
+    lines += ["| figure | claim | verdict | p | Holm's p | after correction |", "|---|---|---|---|---|---|"]
+    lines += [row(claim) for claim in to_dicts(reports)]
+    corrected = corrections(reports)
     for report in reports:
-        for claim, finding in report.findings:
-            figure = f"[{report.figure.id}](#{report.figure.id})"
-            lines.append(f"| {figure} | {_cell(claim.words)} | {format_verdict(finding.verdict)} |")
-    for report in reports:
-        lines += _section(report, (pictures or {}).get(report.figure.id))
+        lines += _section(report, (pictures or {}).get(report.figure.id), corrected)
     return "\n".join(lines) + "\n"
 
 
+def row(claim: Mapping[str, Any]) -> str:
+    """A line of the table of claims, from an object of ``report --json``."""
+    cells = [f"[{claim['figure']}](#{claim['figure']})", _cell(claim["words"]), format_verdict(claim["verdict"])]
+    p = claim["p_opposite"] if claim["verdict"] == FAILS else claim["p"]
+    cells += [format_p(p) if p is not None else "no test" if claim["tests"] is None else ""]
+    cells += [format_p(claim["p_adjusted"]), format_verdict(claim["verdict_adjusted"])]
+    return f"| {' | '.join(cells)} |"
+
+
+def format_p(p: float | None) -> str:
+    """A p-value in two digits; empty if there is none."""
+    return "" if p is None else f"{p:.2g}"
+
+
 def _introduction(reports: Sequence[FigureReport]) -> list[str]:
-    """The count of verdicts, and what they mean."""
-    found = Counter(finding.verdict for report in reports for _, finding in report.findings)
-    parts = [f"{found[verdict]} {words[found[verdict] > 1]}" for verdict, words in _COUNTED.items() if found[verdict]]
-    count = f"{', '.join(parts[:-1])} and {parts[-1]}" if len(parts) > 1 else "".join(parts)
-    return [
-        f"Of {found.total()} claims, {count}. A claim is *inconclusive* if all planned runs do not decide it, and",
-        "has *not enough runs* while some are missing. The sections below the table give the runs, the findings, and",
-        "the test or rule of each claim.",
+    """The count of verdicts, what they mean, and what is left of them after the correction."""
+    claims = to_dicts(reports)
+    tested = sum(claim["tests"] is not None for claim in claims)
+    sentences = [
+        f"Of {len(claims)} claims, {_count(claim['verdict'] for claim in claims)}, at level {LEVEL} for each claim.",
+        "A claim is *inconclusive* if all planned runs do not decide it, and has *not enough runs* while some are "
+        "missing.",
+        "The sections below the table give the runs, the findings, and the test or rule of each claim.",
     ]
+    begun = [report.figure.label for report in reports if report.findings and len(report.results) < report.planned]
+    if begun:
+        sentences.append(f"Verdicts are interim where planned runs are missing: {_list(begun)}.")
+    lines = [" ".join(sentences)]
+    if tested:
+        sentences = [
+            f"A statistical test decides {tested} of the claims, and a rule the others.",
+            "After Holm's correction for the number of tests,",
+            f"{_count(claim['verdict_adjusted'] for claim in claims)}.",
+            "In the table, p is the p-value of the test (of the opposite, if a claim does not hold), Holm's p the "
+            "p-value after the correction, and the last column the verdict that follows from it.",
+        ]
+        lines += ["", " ".join(sentences)]
+    return lines
+
+
+def _count(verdicts: Iterable[Verdict]) -> str:
+    """``2 hold and 1 is inconclusive``."""
+    found = Counter(verdicts)
+    return _list(f"{found[name]} {words[found[name] > 1]}" for name, words in _COUNTED.items() if found[name])
+
+
+def _list(parts: Iterable[str]) -> str:
+    *first, last = list(parts) or [""]
+    return f"{', '.join(first)} and {last}" if first else last
 
 
 #: By verdict, what is said of one claim, and of several.
@@ -51,7 +91,7 @@ _COUNTED: dict[Verdict, tuple[str, str]] = {
 }
 
 
-def _section(report: FigureReport, picture: str | None) -> list[str]:
+def _section(report: FigureReport, picture: str | None, corrected: Corrections) -> list[str]:
     """A figure: its picture, its protocol, and what was found about each of its claims."""
     figure = report.figure
     title = f"{figure.label}: {figure.title}"
@@ -62,11 +102,15 @@ def _section(report: FigureReport, picture: str | None) -> list[str]:
     if words or figure.note:
         lines += ["", " ".join(filter(None, [f"{words}." if words else "", figure.note]))]
     for claim, finding in report.findings:
-        test = f" *{'Test' if finding.is_tested else 'Rule'}: {finding.test}.*" if finding.test else ""
-        lines += [
-            "",
-            f"**{format_verdict(finding.verdict)}**: {_line(claim.words)} Found: {_line(finding.words)}.{test}",
-        ]
+        correction = corrected.get((figure.id, claim.id))
+        line = f"**{format_verdict(finding.verdict)}**: {_line(claim.words)} Found: {_line(finding.words)}."
+        line += f" *{'Test' if finding.is_tested else 'Rule'}: {finding.test}.*" if finding.test else ""
+        if correction and correction.adjusted is not None:
+            line += f" *After Holm's correction for {correction.tests} tests: p = {format_p(correction.adjusted)}"
+            line += f", {correction.verdict}.*" if correction.verdict != finding.verdict else ".*"
+        if left_out := excluded(finding, correction):
+            line += f" *Excluded at level {LEVEL}: {_line(left_out)}.*"
+        lines += ["", line]
     return lines
 
 

@@ -10,8 +10,9 @@ from langevin_dqn.paper.claims import LEVEL
 from langevin_dqn.paper.figure import FigureReport
 from langevin_dqn.plots.maps import Maps, color
 from langevin_dqn.report import settings
+from langevin_dqn.report.correction import corrections, excluded
 from langevin_dqn.report.durations import format_duration
-from langevin_dqn.report.markdown import runs
+from langevin_dqn.report.markdown import format_p, runs
 from langevin_dqn.report.pictures import alt_text, presets
 from langevin_dqn.report.verdicts import SYMBOLS
 from langevin_dqn.runs.store import Store
@@ -60,6 +61,9 @@ def render(
         sections=sections,
         claims=[(report, claim, finding) for report in reports for claim, finding in report.findings],
         counts={verdict: verdicts.count(verdict) for verdict in SYMBOLS},
+        corrected=corrections(reports),
+        excluded=excluded,
+        format_p=format_p,
         symbols=SYMBOLS,
         level=LEVEL,
         tables=settings.tables(reports),

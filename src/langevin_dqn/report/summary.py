@@ -1,13 +1,14 @@
 """What the runs of a store show: per figure its runs and the verdict on each of its claims."""
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
 from langevin_dqn.paper.claims import INCONCLUSIVE, NOT_ENOUGH, Claim, Finding
 from langevin_dqn.paper.figure import Figure, FigureReport
 from langevin_dqn.paper.jobs import SCALES
+from langevin_dqn.report.correction import Correction, corrections
 from langevin_dqn.runs.result import Result
 from langevin_dqn.runs.runners import Job
 from langevin_dqn.runs.store import Store, key_of
@@ -46,8 +47,9 @@ def _find(claim: Claim, results: tuple[Result, ...], missing: int) -> Finding:
     return replace(finding, verdict=NOT_ENOUGH) if missing and finding.verdict == INCONCLUSIVE else finding
 
 
-def to_dicts(reports: Iterable[FigureReport]) -> list[dict[str, Any]]:
+def to_dicts(reports: Sequence[FigureReport]) -> list[dict[str, Any]]:
     """One object per claim, as ``langevin-dqn report --json`` prints them."""
+    corrected = corrections(reports)
     return [
         {
             "figure": report.figure.id,
@@ -60,10 +62,25 @@ def to_dicts(reports: Iterable[FigureReport]) -> list[dict[str, Any]]:
             "runs": len(report.results),
             "planned": report.planned,
             "scale": report.scale,
+            "p": finding.p,
+            "p_opposite": finding.p_opposite,
+            "effects": [_plain(effect._asdict()) for effect in finding.effects],
         }
+        | _after(corrected.get((report.figure.id, claim.id)), finding)
         for report in reports
         for claim, finding in report.findings
     ]
+
+
+def _after(correction: Correction | None, finding: Finding) -> dict[str, Any]:
+    """After Holm's correction; a claim without a test stays as it is."""
+    if correction is None:
+        return {"tests": None, "p_adjusted": None, "verdict_adjusted": finding.verdict}
+    return {
+        "tests": correction.tests,
+        "p_adjusted": correction.adjusted,
+        "verdict_adjusted": correction.verdict,
+    }
 
 
 def _plain(value: Any) -> Any:

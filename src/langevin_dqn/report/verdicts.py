@@ -1,15 +1,14 @@
 """Verdicts as people read them, as files keep them, and whether a file still agrees with the runs."""
 
 import json
-import re
 from collections.abc import Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any
 
 from langevin_dqn import files
 from langevin_dqn.errors import UserError, brief
 from langevin_dqn.paper.claims import FAILS, HOLDS, INCONCLUSIVE, NOT_ENOUGH, Verdict
-from langevin_dqn.paper.figure import ID, FigureReport
+from langevin_dqn.paper.figure import FigureReport
 from langevin_dqn.report.summary import to_dicts
 
 #: A symbol for each verdict, so that none depends on a colour.
@@ -18,8 +17,11 @@ SYMBOLS: dict[Verdict, str] = {HOLDS: "✓", FAILS: "✗", INCONCLUSIVE: "?", NO
 #: Undecided. Earlier versions wrote one of these words, or the other, whether or not runs were missing.
 _UNDECIDED = {INCONCLUSIVE, NOT_ENOUGH}
 
-#: By figure, and by the claim's id or words.
-Verdicts = dict[tuple[str, str], str]
+_ADJUSTED = "verdict_adjusted"
+_KINDS = ("verdict", _ADJUSTED)
+
+#: By figure and claim: the verdict, and the one after the correction for the number of tests.
+Verdicts = dict[tuple[str, str], dict[str, str]]
 
 
 def format_verdict(verdict: Verdict) -> str:
@@ -32,63 +34,41 @@ def as_json_lines(reports: Sequence[FigureReport]) -> str:
     return "".join(json.dumps(claim, allow_nan=False) + "\n" for claim in to_dicts(reports))
 
 
-class Written(NamedTuple):
-    """The verdicts of a file, and by which part of a claim they are named there."""
-
-    named_by: str
-    verdicts: Verdicts
-
-
-def read(path: str | Path) -> Written:
-    """The verdicts in a file written by ``report --json`` or ``--markdown``."""
+def read(path: str | Path) -> Verdicts:
+    """The verdicts in a file written by ``report --json``."""
     path = Path(path)
     try:
         text = files.read_text(path, links=True)
     except (OSError, UnicodeDecodeError) as error:
         reason = getattr(error, "strerror", None) or brief(error)
-        raise UserError(f"cannot read {path}: {reason}", "pass a file written by report --json or --markdown") from None
-    verdicts = _from_markdown(text) if path.suffix == ".md" else _from_json(text, path)
-    if not verdicts:
-        raise UserError(f"{path} has no verdicts", "write it with report --json or --markdown")
-    return Written("words" if path.suffix == ".md" else "claim", verdicts)
-
-
-def differences(reports: Sequence[FigureReport], written: Written) -> list[str]:
-    """Where written verdicts and the runs disagree, a line each."""
-    found = {(claim["figure"], _one_line(claim[written.named_by])): claim["verdict"] for claim in to_dicts(reports)}
-    lines = []
-    for key in {**found, **written.verdicts}:
-        says, is_now = written.verdicts.get(key), found.get(key)
-        if says != is_now and not {says, is_now} <= _UNDECIDED:
-            lines.append(f"{': '.join(key)}: the file has {says or 'nothing'!r}, the runs give {is_now or 'nothing'!r}")
-    return lines
-
-
-def _from_json(text: str, path: Path) -> Verdicts:
+        raise UserError(f"cannot read {path}: {reason}", "pass a file written by report --json") from None
     try:
-        claims = [json.loads(line) for line in text.splitlines() if line.strip()]
-        verdicts = {(claim["figure"], _one_line(claim["claim"])): claim["verdict"] for claim in claims}
-        if not all(isinstance(word, str) for key, verdict in verdicts.items() for word in (*key, verdict)):
+        verdicts = _verdicts([json.loads(line) for line in text.splitlines() if line.strip()])
+        if not all(isinstance(word, str) for key, kinds in verdicts.items() for word in (*key, *kinds.values())):
             raise TypeError
-        return verdicts
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
         raise UserError(f"{path} is not a file with one claim per line", "write it with report --json") from None
-
-
-def _from_markdown(text: str) -> Verdicts:
-    """The rows of the table of claims, whatever else is in the file: a figure, a claim, a verdict."""
-    verdicts: Verdicts = {}
-    for line in text.splitlines():
-        cells = [cell.strip() for cell in re.split(r"(?<!\\)\|", line)[1:-1]]
-        if len(cells) < 3:
-            continue
-        figure = re.sub(r"^\[(.*?)\]\(.*\)$", r"\1", cells[0])  # the id may be a link
-        verdict = cells[2].lstrip("".join(SYMBOLS.values()) + " ")
-        if ID.fullmatch(figure) and verdict in SYMBOLS:
-            verdicts[figure, _one_line(cells[1].replace(r"\|", "|"))] = verdict
+    if not verdicts:
+        raise UserError(f"{path} has no verdicts", "write it with report --json")
     return verdicts
 
 
-def _one_line(text: str) -> str:
-    """As a cell of a table has it."""
-    return " ".join(text.split())
+def differences(reports: Sequence[FigureReport], written: Verdicts) -> list[str]:
+    """Where written verdicts and the runs disagree, a line each."""
+    found = _verdicts(to_dicts(reports))
+    lines = []
+    for key in {**found, **written}:
+        for kind in _KINDS if _ADJUSTED in written.get(key, {}) else _KINDS[:1]:
+            says, is_now = written.get(key, {}).get(kind), found.get(key, {}).get(kind)
+            if says != is_now and not {says, is_now} <= _UNDECIDED:
+                name = ": ".join(key) + (" after the correction" if kind == _ADJUSTED else "")
+                lines.append(f"{name}: the file has {says or 'nothing'!r}, the runs give {is_now or 'nothing'!r}")
+    return lines
+
+
+def _verdicts(claims: Sequence[dict[str, Any]]) -> Verdicts:
+    """By figure and claim; files of earlier versions have no verdict after the correction."""
+    return {
+        (claim["figure"], claim["claim"]): {kind: claim[kind] for kind in _KINDS if kind in claim or kind == "verdict"}
+        for claim in claims
+    }
