@@ -1,4 +1,4 @@
-"""kill -9 at random moments: over training with checkpoints, a sweep, exports, and writing reports.
+"""kill -9 at random moments: over training with checkpoints, a sweep, packing, exports, and writing reports.
 
 ``faults.py`` calls these and prints their rows. As a script, this is the process that is killed: it writes files
 again and again, so that most kills fall into writing.
@@ -20,6 +20,8 @@ import kill_sweep
 RESULTS = Path(__file__).parents[1] / "results"
 #: As in ``langevin-dqn run``; two sizes, so that a file of one is never a part of the other.
 EPISODES = (40, 60)
+#: Runs of the store that is packed.
+PACKED = 40
 
 
 class Row(NamedTuple):
@@ -88,7 +90,7 @@ def sweep(root: Path, kills: int, seed: int) -> Row:
                report["same"] and report["exit_code"] == 0)  # fmt: skip
 
 
-# -- exports and reports --------------------------------------------------------------
+# -- packing, exports and reports -------------------------------------------------------
 
 
 def writers(kind: str, root: Path, kills: int, seed: int) -> Row:
@@ -177,8 +179,45 @@ def check_reports(root: Path) -> list[str]:
     return broken + ([] if text.count("fig2.png") == 1 and text.endswith("\n") else ["report.md"])
 
 
-WRITERS = {"exports": write_exports, "report writing": write_reports}
-CHECKS = {"exports": check_exports, "report writing": check_reports}
+def write_packs(root: Path) -> None:
+    """A store is packed, over and over; before each time, half of its runs are single files again."""
+    from langevin_dqn import files, train
+    from langevin_dqn.runs.runners import Job
+    from langevin_dqn.runs.store import Store
+
+    small, source, store = (
+        {"hidden": (4, 4), "batch_size": 4, "buffer_size": 100},
+        Store(root / "source"),
+        root / "store",
+    )
+    for seed in range(PACKED):
+        job = Job("dqn", "bandit/0", seed, 10, changes=small)
+        if not source.has(job):
+            source.put(job, train("dqn", "bandit/0", seed=seed, episodes=10, **small))
+    singles = sorted((root / "source").glob("v*/*.parquet"))
+    home = store / singles[0].parent.name
+    home.mkdir(parents=True, exist_ok=True)
+    for number in itertools.count():
+        for path in singles if number == 0 else singles[number % 2 :: 2]:
+            with files.replacing(home / path.name) as file:
+                file.write(path.read_bytes())
+        if number == 0:
+            print("written", flush=True)
+        Store(store).pack()
+
+
+def check_packs(root: Path) -> list[str]:
+    from langevin_dqn.runs.store import Store
+
+    expected, store = Store(root / "source").load(afresh=True), Store(root / "store")
+    found = store.load(afresh=True)
+    broken = [f"{path.name} is damaged" for path in store.damaged]
+    columns = ["key", "returns", "lengths"]
+    return broken if found.select(columns).equals(expected.select(columns)) else [*broken, "runs lost, double or other"]
+
+
+WRITERS = {"packing": write_packs, "exports": write_exports, "report writing": write_reports}
+CHECKS = {"packing": check_packs, "exports": check_exports, "report writing": check_reports}
 
 if __name__ == "__main__":
     os.environ.setdefault("JAX_PLATFORMS", "cpu")

@@ -1,9 +1,9 @@
 """Faults, one after the other, and one table of what came of each.
 
-kill -9 at random moments (training with checkpoints, sweeps, exports, report writing), a full disk, read-only folders,
-two sweeps on one store at once, a clock that is set back, and workers that run out of memory. After each fault the
-command is repeated. In the end there must be the runs and returns of a sweep that was left alone: none lost, none
-double, none damaged; and a command that fails must have said what to do. Exit code 1 if one did not.
+kill -9 at random moments (training with checkpoints, sweeps, packing, exports, report writing), a full disk, read-only
+folders, two sweeps on one store at once, a clock that is set back, and workers that run out of memory. After each
+fault the command is repeated. In the end there must be the runs and returns of a sweep that was left alone: none lost,
+none double, none damaged; and a command that fails must have said what to do. Exit code 1 if one did not.
 
 A full disk and a read-only folder are small file systems in memory, which only root can mount. Without root, those rows
 say so and count as not tried.
@@ -265,12 +265,13 @@ def out_of_memory(bench: Bench) -> Row:
 
 def main(args: Args) -> int:
     machine.prepare()
-    quarter = args.kills // 4
-    rest = args.kills - 3 * quarter
+    fifth = args.kills // 5
+    rest = args.kills - 4 * fifth
     cases: dict[str, Callable[[Bench], Row | list[Row]]] = {
-        "kill training": lambda bench: fault_kills.training(bench.root, quarter, args.seed),
-        "kill sweep": lambda bench: fault_kills.sweep(bench.root, quarter, args.seed),
-        "kill exports": lambda bench: fault_kills.writers("exports", bench.root, quarter, args.seed),
+        "kill training": lambda bench: fault_kills.training(bench.root, fifth, args.seed),
+        "kill sweep": lambda bench: fault_kills.sweep(bench.root, fifth, args.seed),
+        "kill packing": lambda bench: fault_kills.writers("packing", bench.root, fifth, args.seed),
+        "kill exports": lambda bench: fault_kills.writers("exports", bench.root, fifth, args.seed),
         "kill report writing": lambda bench: fault_kills.writers("report writing", bench.root, rest, args.seed),
         "disk full sweep": full_disk_in_a_sweep,
         "disk full outputs": full_disk_from_the_start,

@@ -16,9 +16,10 @@ def rows_of(*words):
     return [[cell.strip() for cell in line.split("|")[1:-1]] for line in done.stdout.splitlines()[2:]]
 
 
-def test_files_of_killed_writers_are_whole():
-    ((fault, times, outcome, verdict),) = rows_of("--kills", "12", "--only", "kill exports")
-    assert (fault, times, verdict) == ("kill -9, exports", "3", "ok")
+@pytest.mark.parametrize("what", ["exports", "packing"])
+def test_files_of_killed_writers_are_whole(what):
+    ((fault, times, outcome, verdict),) = rows_of("--kills", "15", "--only", f"kill {what}")
+    assert (fault, times, verdict) == (f"kill -9, {what}", "3", "ok")
     assert outcome.startswith("0 files broken")
 
 
