@@ -45,8 +45,14 @@ def on_files(files: Files, config: Any) -> Files:
     return files
 
 
-def on_page_markdown(markdown: str, **_: Any) -> str:
+#: Pages whose table of claims needs the room of the table of contents.
+WIDE_PAGES = ("results.md", "deeper_results.md")
+
+
+def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
     """Fill in the tables that are read from the code."""
+    if page.file.src_uri in WIDE_PAGES:
+        page.meta["hide"] = ["toc"]
     markdown = re.sub(r"<!-- fields: (.*?) -->", lambda m: fields_table(m[1].split()), markdown, flags=re.DOTALL)
     markdown = re.sub(r"<!-- other fields -->", lambda _: other_fields(markdown_of_configuration()), markdown)
     return re.sub(r"<!-- commands -->", lambda _: commands(), markdown)

@@ -85,9 +85,9 @@ def test_the_text_shows_both_verdicts():
     assert "Of 4 claims, 3 hold and 1 does not hold, at level 0.05 for each claim." in text
     assert "A statistical test decides 3 of the claims" in text
     assert "number of tests, 1 holds, 1 does not hold and 2 are inconclusive." in text
-    assert "| [fig2](#fig2) | Claim 0. | ✓ holds | 0.001 | 0.003 | ✓ holds |" in text
-    assert "| [fig2](#fig2) | Claim 1. | ✓ holds | 0.03 | 0.06 | ? inconclusive |" in text
-    assert "| [fig2](#fig2) | Claim 3. | ✗ does not hold | no test |  | ✗ does not hold |" in text
+    assert "| [fig2](#fig2) | Claim 0. | ✓ holds, p = 0.001 | ✓ holds, p = 0.003 |" in text
+    assert "| [fig2](#fig2) | Claim 1. | ✓ holds, p = 0.03 | ? inconclusive, p = 0.06 |" in text
+    assert "| [fig2](#fig2) | Claim 3. | ✗ does not hold | no test |" in text
     assert "*After Holm's correction for 3 tests: p = 0.003.*" in text
     assert "p = 0.06, inconclusive.* *Excluded at level 0.05: a gain below -0.20 or above 0.30.*" in text
     assert "interim" not in text

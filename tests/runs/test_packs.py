@@ -13,7 +13,7 @@ from polars.testing import assert_frame_equal
 
 from langevin_dqn import UserError, files
 from langevin_dqn.presets import preset
-from langevin_dqn.runs import index, packs
+from langevin_dqn.runs import checksum, index, packs
 from langevin_dqn.runs.result import Result, UncertaintyMaps
 from langevin_dqn.runs.runners import Job
 from langevin_dqn.runs.store import Store
@@ -25,6 +25,7 @@ JOBS = [
     *(Job("dqn", "deep_sea/0", preset="paper", seed=n, episodes=5 + n % 3, changes={"hidden": (5,)}) for n in range(6)),
     Job("langevin_dqn", "catch", preset="released", seed=1, episodes=4),
     Job("ensemble_langevin_dqn", "deep_sea:depth=4", preset="paper", seed=2, episodes=6, record="q"),
+    Job("dqn", "deep_sea/0", preset="paper", seed=9, episodes=5, changes={"hidden": ()}),  # a list without a type
 ]
 
 
@@ -248,6 +249,122 @@ def test_what_is_not_a_pack_is_not_used(tmp_path):
     assert store.names() == set()
     assert store.load().is_empty()
     assert [path.name for path in store.damaged] == ["a.parquet", "b.parquet", "c.parquet", "d.parquet"]
+
+
+def test_a_damaged_pack_is_written_again_from_single_files(tmp_path):
+    """The new pack has the content, and so the name, of the damaged one."""
+    fill(tmp_path / "single")
+    shutil.copytree(tmp_path / "single", tmp_path / "store")
+    Store(tmp_path / "store").pack()
+    path = pack_of(tmp_path / "store")
+    content = bytearray(path.read_bytes())
+    content[200:260] = bytes(60)
+    path.write_bytes(content)
+    shutil.copytree(tmp_path / "single", tmp_path / "store", dirs_exist_ok=True)
+    store = Store(tmp_path / "store")
+    store.pack()
+    assert not store.damaged
+    assert pack_of(tmp_path / "store") == path
+    assert_all_there(tmp_path / "store")
+
+
+def test_a_damaged_single_file_hides_no_packed_run(tmp_path):
+    store = fill(tmp_path)
+    store.pack()
+    store.put(JOBS[0], result_of(JOBS[0], shift=1.0))
+    path = store.path(JOBS[0])
+    for read in (lambda s: s.get_all(JOBS), lambda s: s.get(JOBS[0]), lambda s: s.load(), lambda s: s.pack()):
+        path.write_bytes(b"cut short")
+        opened = Store(tmp_path)
+        read(opened)
+        assert not path.exists()
+        assert [found.parent.name for found in opened.damaged] == ["damaged"]
+        assert_all_there(tmp_path)
+
+
+def test_a_damaged_single_file_hides_no_packed_run_of_a_large_store(tmp_path, monkeypatch):
+    monkeypatch.setattr(index, "LEAST", 2)
+    store = fill(tmp_path)
+    store.pack()
+    fill(tmp_path, JOBS[:3])
+    store.path(JOBS[1]).write_bytes(b"cut short")
+    opened = Store(tmp_path)
+    assert opened.has_all(JOBS) == [True] * len(JOBS)
+    assert opened.load().height == len(JOBS)
+
+
+def packs_meanwhile(monkeypatch, folder, moment):
+    """Another process packs ``folder`` once, when the pack of ours calls the function of that name."""
+    own, done = getattr(packs, moment), []
+
+    def called(*args):
+        if not done:
+            done.append(True)
+            Store(folder).pack()
+        return own(*args)
+
+    monkeypatch.setattr(packs, moment, called)
+
+
+@pytest.mark.parametrize("moment", ["_parts", "_write", "_read", "_size"])
+def test_two_may_pack_at_once(tmp_path, monkeypatch, moment):
+    fill(tmp_path, JOBS[:3]).pack()
+    fill(tmp_path, JOBS[3:6])
+    with monkeypatch.context() as patch:
+        packs_meanwhile(patch, tmp_path, moment)
+        Store(tmp_path).pack()
+    assert_all_there(tmp_path, JOBS[:6])
+    Store(tmp_path).pack()
+    pack_of(tmp_path)
+    assert_all_there(tmp_path, JOBS[:6])
+
+
+def test_what_comes_while_packing_stays(tmp_path, monkeypatch):
+    """A pack that is copied into the store after it was looked through has runs that the new one has not."""
+    fill(tmp_path / "other", JOBS[6:]).pack()
+    fill(tmp_path / "store", JOBS[:6])
+    own = packs._write
+
+    def write(*args):
+        shutil.copytree(tmp_path / "other", tmp_path / "store", dirs_exist_ok=True)
+        return own(*args)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(packs, "_write", write)
+        Store(tmp_path / "store").pack()
+    assert_all_there(tmp_path / "store")
+
+
+def test_a_run_that_cannot_be_packed_stays_a_single_file(tmp_path):
+    store = fill(tmp_path)
+    path = store.path(JOBS[0])
+    odd = pl.read_parquet(path).drop(checksum.COLUMN).with_columns(_types=pl.lit("mine"), extra=pl.lit(b"bytes"))
+    checksum.added(odd).write_parquet(path)
+    (packing,) = Store(tmp_path).pack()
+    assert packing.runs == len(JOBS) - 1
+    assert path.exists()
+    assert Store(tmp_path).pack()[0].runs == len(JOBS) - 1
+    assert_all_there(tmp_path, JOBS[1:])
+    assert Store(tmp_path).get(JOBS[0]).episodes == JOBS[0].episodes
+
+
+def test_a_pack_that_cannot_be_read_now_is_not_set_aside(tmp_path, monkeypatch):
+    fill(tmp_path).pack()
+    path = pack_of(tmp_path)
+    with monkeypatch.context() as patch:
+        patch.setattr(packs.run_files, "fits", lambda size: False)
+        with pytest.raises(UserError, match="of memory, more than there is"):
+            Store(tmp_path).get(JOBS[0])
+
+    def fails(*_, **__):
+        raise OSError(errno.EIO, "Input/output error")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(files, "open_regular", fails)
+        with pytest.raises(UserError, match=r"cannot read .*: Input/output error"):
+            Store(tmp_path).pack()
+    assert path.exists()
+    assert_all_there(tmp_path)
 
 
 def test_a_link_in_its_place_is_refused(tmp_path):

@@ -74,10 +74,13 @@ def draw(report: FigureReport, path: Path, caption: str) -> Path:
         axes.set(yscale="log", xlabel="depth N", ylabel="learning time (episodes)", ylim=(10, BUDGET * 1.3))
         axes.set_yticks([10, 50, 100, 500, 1000, 5000], ["10", "50", "100", "500", "1,000", "5,000"])
         axes.set_xlim(-0.5, len(DEPTHS) - 0.5)
+        for boundary in range(1, len(DEPTHS)):
+            axes.axvline(boundary - 0.5, color="0.8", lw=0.8)
         axes.set_yticks([], minor=True)
         grid(axes)
         figure.legend(loc="outside upper center", ncols=2, frameon=False, fontsize=8)
-        return save(plt, figure, path, f"{caption}. Point: one seed, with an action mapping of its own.")
+        text = "Point: one seed, with an action mapping of its own; seeds in the order of their times."
+        return save(plt, figure, path, f"{caption}. {text}")
 
 
 FIGURE = Figure(

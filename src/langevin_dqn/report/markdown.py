@@ -23,7 +23,7 @@ def document(reports: Sequence[FigureReport], pictures: Mapping[str, str] | None
     """
     papers = all(report.figure.id.startswith("fig") for report in reports)
     lines = ["# Replication results" if papers else "# Results", "", *_introduction(reports), ""]
-    lines += ["| figure | claim | verdict | p | Holm's p | after correction |", "|---|---|---|---|---|---|"]
+    lines += ["| figure | claim | verdict | after correction |", "|---|---|---|---|"]
     lines += [row(claim) for claim in to_dicts(reports)]
     corrected = corrections(reports)
     for report in reports:
@@ -33,11 +33,16 @@ def document(reports: Sequence[FigureReport], pictures: Mapping[str, str] | None
 
 def row(claim: Mapping[str, Any]) -> str:
     """A line of the table of claims, from an object of ``report --json``."""
-    cells = [f"[{claim['figure']}](#{claim['figure']})", _cell(claim["words"]), format_verdict(claim["verdict"])]
     p = claim["p_opposite"] if claim["verdict"] == FAILS else claim["p"]
-    cells += [format_p(p) if p is not None else "no test" if claim["tests"] is None else ""]
-    cells += [format_p(claim["p_adjusted"]), format_verdict(claim["verdict_adjusted"])]
+    verdicts = [_with_p(claim["verdict"], p), _with_p(claim["verdict_adjusted"], claim["p_adjusted"])]
+    if claim["tests"] is None:  # a rule decides, and nothing is corrected
+        verdicts[1] = "no test"
+    cells = [f"[{claim['label']}](#{claim['figure']})", _cell(claim["words"]), *verdicts]
     return f"| {' | '.join(cells)} |"
+
+
+def _with_p(verdict: Verdict, p: float | None) -> str:
+    return format_verdict(verdict) + ("" if p is None else f", p = {format_p(p)}")
 
 
 def format_p(p: float | None) -> str:
@@ -64,8 +69,8 @@ def _introduction(reports: Sequence[FigureReport]) -> list[str]:
             f"A statistical test decides {tested} of the claims, and a rule the others.",
             "After Holm's correction for the number of tests,",
             f"{_count(claim['verdict_adjusted'] for claim in claims)}.",
-            "In the table, p is the p-value of the test (of the opposite, if a claim does not hold), Holm's p the "
-            "p-value after the correction, and the last column the verdict that follows from it.",
+            "In the table, p is the p-value of the test (of the opposite, if a claim does not hold); that in the last "
+            "column is corrected.",
         ]
         lines += ["", " ".join(sentences)]
     return lines

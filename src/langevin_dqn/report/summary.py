@@ -53,6 +53,7 @@ def to_dicts(reports: Sequence[FigureReport]) -> list[dict[str, Any]]:
     return [
         {
             "figure": report.figure.id,
+            "label": report.figure.label,
             "claim": claim.id,
             "words": claim.words,
             "verdict": finding.verdict,

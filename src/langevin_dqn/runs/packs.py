@@ -14,6 +14,7 @@ import functools
 import hashlib
 import io
 import json
+import os
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from pathlib import Path
@@ -90,15 +91,26 @@ class Packs:
 
     def look(self) -> None:
         """Read the packs that are new; a run that several have is taken from the first."""
-        for path in self.paths():
-            if path in self._known:
-                continue
-            self._known.add(path)
-            rows, intact = _read(path)
-            if not intact:
-                self.damaged.append(path)
-            for key, place in rows.items():
-                self._rows.setdefault(key, place)
+        vanished = True
+        while vanished:  # someone else packs: the runs of a pack that has gone are in another
+            vanished = False
+            for path in self.paths():
+                if path in self._known:
+                    continue
+                try:
+                    rows, intact = _read(path)
+                except FileNotFoundError:
+                    vanished = True
+                    continue
+                self._known.add(path)
+                if not intact:
+                    self.damaged.append(path)
+                for key, place in rows.items():
+                    self._rows.setdefault(key, place)
+
+    def intact(self) -> set[Path]:
+        """The packs whose runs are all held here."""
+        return self._known - set(self.damaged)
 
 
 class Packing(NamedTuple):
@@ -124,20 +136,30 @@ def pack(folder: Path, packed: Packs, read: Callable[[Path], "pl.DataFrame | Non
         read: gives the row of a single file, or None if it cannot be used.
     """
     check_no_link(packed.folder)
-    before, singles = packed.paths(), {path.stem: path for path in folder.glob("*.parquet")}
+    # What is there now and is not held here came from someone else, and stays.
+    before, known = packed.intact(), packed.keys()
+    singles = {path.stem: path for path in folder.glob("*.parquet")}
     if not singles and len(before) <= 1 and not packed.damaged:
-        return Packing(len(packed.keys()), 0, 0)
-    size, keys = _size([*before, *singles.values()]), sorted(packed.keys() | singles.keys())
+        return Packing(len(known), 0, 0)
+    size = _size([*packed.paths(), *singles.values()])
 
     def row(key: str) -> "pl.DataFrame | None":
-        return read(singles[key]) if key in singles else packed.row(key)
+        table = read(singles[key]) if key in singles else None
+        return table if table is not None and _can_be_packed(table) else packed.row(key)
 
+    keys = sorted(known | singles.keys())
     path = _write(packed.folder, (table for key in keys if (table := row(key)) is not None))
-    kept = {} if path is None else _read(path)[0]
-    if not all(_same(kept.get(key), row(key)) for key in packed.keys() - singles.keys()):
+    kept, intact = ({}, True) if path is None else _read(path)
+    if not intact or not all(_same(kept.get(key), row(key)) for key in known):
+        if path is not None and path not in before:
+            path.unlink(missing_ok=True)
         raise UserError(f"{path} does not hold what was written", "check the disk; every run is where it was")
+    if path is not None:
+        _sync(packed.folder)
+        if path in packed.damaged:  # it had this name, and is what it should be now
+            packed.damaged.remove(path)
     added = [single for key, single in singles.items() if _same(kept.get(key), read(single))]
-    for old in (*added, *(pack for pack in before if pack != path and pack not in packed.damaged)):
+    for old in (*added, *sorted(before - {path})):
         with contextlib.suppress(FileNotFoundError):  # someone else packs, too
             old.unlink()
     return Packing(len(kept), len(added), size - _size([*packed.paths(), *folder.glob("*.parquet")]))
@@ -159,8 +181,30 @@ def _write(folder: Path, tables: Iterable["pl.DataFrame"]) -> Path | None:
     return path
 
 
+def _can_be_packed(table: "pl.DataFrame") -> bool:
+    """Whether a run's columns come back as they are; one with others stays a single file."""
+    if {_TYPES, index.PLACE} & set(table.columns):
+        return False
+    kinds = _types(table).values()
+    return all(_ARRAY.fullmatch(kind) or kind in _plain_types() for kind in kinds)
+
+
+def _sync(folder: Path) -> None:
+    """Let a new name in a folder outlast a power failure, before what it stands for is removed."""
+    with contextlib.suppress(OSError):
+        descriptor = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
+
+
 def _size(paths: Iterable[Path]) -> int:
-    return sum(path.stat().st_size for path in paths if path.exists())
+    size = 0
+    for path in paths:
+        with contextlib.suppress(OSError):
+            size += path.stat().st_size
+    return size
 
 
 def _same(place: "tuple[pl.DataFrame, int] | None", table: "pl.DataFrame | None") -> bool:
@@ -198,7 +242,10 @@ def _types(table: "pl.DataFrame") -> dict[str, str]:
 
 
 def _read(path: Path) -> tuple[dict[str, tuple["pl.DataFrame", int]], bool]:
-    """The intact runs of a pack by key, each as a table and the run's row in it; and whether all are intact."""
+    """The intact runs of a pack by key, each as a table and the run's row in it; and whether all are intact.
+
+    Raises ``FileNotFoundError`` if it has gone, and ``UserError`` if it cannot be read now but may be later.
+    """
     import polars as pl
 
     found: dict[str, tuple[pl.DataFrame, int]] = {}
@@ -228,11 +275,19 @@ def _parts(path: Path) -> tuple[list["pl.DataFrame"], bool]:
     try:
         with files.open_regular(path, most=_MOST_BYTES) as file:
             size = declared(file)
-            if size.rows > _MOST_RUNS or size.values > _MOST_VALUES or not run_files.fits(size.size):
+            if size.rows > _MOST_RUNS or size.values > _MOST_VALUES:
                 return [], False
+            if not run_files.fits(size.size):
+                words = f"{path} needs {size.size / 1e6:,.0f} MB of memory, more than there is"
+                raise UserError(words, "stop other programs, or use a larger machine; nothing was changed")
             content = file.read()
-    except errors:
+    except (FileNotFoundError, UserError):
+        raise
+    except (files.RefusedFileError, ValueError):
         return [], False
+    except OSError as error:
+        hint = "see its permissions, or repeat the command; nothing was changed"
+        raise UserError(f"cannot read {path}: {error.strerror}", hint) from None
     with run_files.without_panics():
         try:
             return [pl.read_parquet(io.BytesIO(content), hive_partitioning=False, use_statistics=False)], True
@@ -255,6 +310,11 @@ def _with_types(rows: "pl.DataFrame", types: Any) -> "pl.DataFrame":
     columns = []
     for name, kind in types.items():
         column, array = rows[name], _ARRAY.fullmatch(kind)
+        if kind == "List(Null)":  # polars casts nothing to it
+            if column.null_count() or column.list.len().max():
+                raise ValueError
+            columns.append(pl.Series(name, [[]] * len(column), dtype=pl.List(pl.Null)))
+            continue
         if array is None:
             columns.append(column.cast(_plain_types()[kind]))
             continue

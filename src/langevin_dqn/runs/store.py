@@ -127,10 +127,13 @@ class Store:
 
     def _rows(self, keys: Iterable[str], columns: list[str] | None) -> "pl.DataFrame | None":
         folder = self.folder / f"v{ALGORITHM_VERSION}"
-        single, packed = {path.stem for path in folder.glob("*.parquet")}, self._packed(folder)
-        paths = [folder / f"{key}.parquet" for key in dict.fromkeys(keys) if key in single]
-        found = (index.Index(self.folder).rows(paths, self._read, columns), packed.table(set(keys) - single, columns))
-        parts = [rows for rows in found if rows is not None]
+        single, keys = {path.stem for path in folder.glob("*.parquet")}, list(dict.fromkeys(keys))
+        paths = [folder / f"{key}.parquet" for key in keys if key in single]
+        wanted = None if columns is None else list({*columns, "key"})
+        rows = index.Index(self.folder).rows(paths, self._read_single, wanted)
+        found = set() if rows is None else set(rows["key"])
+        packed = self._packed(folder).table(set(keys) - found, wanted)
+        parts = [part for part in (rows, packed) if part is not None]
         return index.together(parts) if parts else None
 
     def _packed(self, folder: Path) -> Packs:
@@ -145,7 +148,8 @@ class Store:
         done = []
         for folder in sorted(self.folder.glob("v*/")):
             packed = self._packed(folder)
-            done.append(pack(folder, packed, self._read))
+            done.append(pack(folder, packed, self._read_single))
+            self.damaged = [path for path in self.damaged if path.parent != packed.folder]
             for path in packed.damaged:
                 self._set_aside(path)
         self._packs.clear()
@@ -181,13 +185,14 @@ class Store:
         paths = sorted(self.folder.glob(f"{folder}/*.parquet"))
         wanted = None if columns is None else list({*columns, *_ORDER})
         if afresh or len(paths) < index.LEAST:
-            single = index.joined(table for path in paths if (table := self._read(path)) is not None)
+            single = index.joined(table for path in paths if (table := self._read_single(path)) is not None)
         else:
-            single = index.Index(self.folder).rows(paths, self._read, wanted)
+            single = index.Index(self.folder).rows(paths, self._read_single, wanted)
         parts = [] if single is None else [single.drop(index.PLACE, strict=False)]
+        read = set() if single is None else set(single["key"])
         for home in self.folder.glob(f"{folder}/"):
             packed, own = self._packed(home), {path.stem for path in paths if path.parent == home}
-            table = packed.table(packed.keys() - own, wanted)
+            table = packed.table(packed.keys() - (own & read), wanted)
             parts += [] if table is None else [table]
         if not parts:
             return pl.DataFrame()
@@ -195,15 +200,18 @@ class Store:
         return rows if columns is None else rows.select(columns)
 
     def _read(self, path: Path) -> "pl.DataFrame | None":
-        """A run's row; a file that cannot be read is set aside."""
-        if os.path.lexists(path):
-            table = run_files.read(path)
-            if table is not None:
-                return table
-            if os.path.lexists(path):  # else it was packed in the meantime
-                self._set_aside(path)
-                return None
-        return self._packed(path.parent).row(path.stem)
+        """A run's row, from its file or from a pack."""
+        table = self._read_single(path)
+        return self._packed(path.parent).row(path.stem) if table is None else table
+
+    def _read_single(self, path: Path) -> "pl.DataFrame | None":
+        """The row in a run's own file, if it has one; a file that cannot be read is set aside."""
+        if not os.path.lexists(path):
+            return None
+        table = run_files.read(path)
+        if table is None and os.path.lexists(path):  # else it was packed in the meantime
+            self._set_aside(path)
+        return table
 
     def _remove_abandoned(self, folder: Path) -> None:
         """Once, remove what writers that were killed left behind."""
