@@ -28,7 +28,7 @@ ORDER = [
     {"runs.resuming", "runs.saver"},
     {"runs.training_run"},
     {"training"},
-    {"runs.checksum", "runs.identity", "runs.index", "runs.run_files"},
+    {"runs.checksum", "runs.identity", "runs.index", "runs.packs", "runs.run_files"},
     {"saved_agent", "runs.store"},
     {"runs.runners", "runs.repeating", "runs.stored_jobs"},
     {"insight"},

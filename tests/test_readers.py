@@ -35,13 +35,13 @@ RUNNING = {"eval", "exec", "Unpickler", "Popen", "system", "run_path", "run_modu
 #: Functions that open files of others: all of them through ``files``.
 READERS = {
     "array_files._opened", "cli.checkpoints.remembered", "environments.bsuite.mnist_files._read", "files.read_text",
-    "report.verdicts.read", "runs.index.Index._read", "runs.metric_log._read", "runs.progress_file.read",
-    "runs.run_files.read",
+    "report.verdicts.read", "runs.index.Index._read", "runs.metric_log._read", "runs.packs._parts",
+    "runs.progress_file.read", "runs.run_files.read",
 }  # fmt: skip
 #: Functions that open files by themselves: the one place, files that were just written, and the operating system's.
 OTHERS = {
-    "files.open_regular", "files.replacing", "machine._lines", "plots.uncertainty.animate", "report.page._inline",
-    "runs.metric_log._rewritten",
+    "files.open_regular", "files.replacing", "files.sync_folder", "machine._lines", "plots.uncertainty.animate",
+    "report.page._inline", "runs.metric_log._rewritten",
 }  # fmt: skip
 
 
@@ -81,6 +81,7 @@ def test_every_reader_is_known():
         "environments.bsuite.mnist_files._read",
         "runs.index.Index._read",
         "runs.metric_log.CsvWriter.__init__",
+        "runs.packs._parts",
         "runs.run_files.read",
     }
 
@@ -133,6 +134,18 @@ def read_run(path):
     raise UserError("no run", "as it should be")
 
 
+def read_pack(path):
+    from langevin_dqn.runs.packs import Packs
+
+    home = path.parent / "v2" / "packed"
+    home.mkdir(parents=True)
+    path.rename(home / "a.parquet")
+    packed = Packs(home.parent)
+    packed.look()
+    assert (packed.keys(), packed.damaged) == (set(), [home / "a.parquet"])
+    raise UserError("no pack", "as it should be")
+
+
 def read_verdicts(path):
     from langevin_dqn.report import verdicts
 
@@ -168,6 +181,7 @@ HOW = {
     "report.verdicts.read": [read_verdicts],
     "runs.index.Index._read": [read_index],
     "runs.metric_log._read": [read_log],
+    "runs.packs._parts": [read_pack],
     "runs.progress_file.read": [read_progress],
     "runs.run_files.read": [read_run],
 }

@@ -330,8 +330,7 @@ def _warn_renamed(old: str, new: str) -> None:
 def parse_assignment(text: str) -> tuple[str, Any]:
     """``noise_variance=1e-5`` as a field's name and its value, typed as the field is."""
     given, value = split_assignment(text)
-    name = current_name(given)
-    kind = FIELD_TYPES[name]
+    kind = FIELD_TYPES[name := current_name(given)]
     try:
         if kind is bool:
             return name, {"true": True, "false": False}[value.lower()]

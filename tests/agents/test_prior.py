@@ -159,6 +159,13 @@ def test_keys_of_priors_differ_by_member():
     assert len(np.unique(rows[:, 0, 0, 0])) == 3
 
 
+def test_a_lifetime_that_is_traced_may_be_0():
+    prior = priors.Prior(None, jnp.ones((1, 4)), jnp.eye(1, 4), steps=jnp.int32(0), moved_at=jnp.int32(0))
+    for steps in (0, 5):
+        now = priors.moved(key(1), prior._replace(steps=jnp.int32(steps)), jnp.float32(0), jnp.float32(0))
+        assert float(jnp.linalg.norm(now.mixture)) == pytest.approx(1)
+
+
 def test_the_lifetime_grows_with_the_steps_and_no_steps_move_nothing():
     start = priors.init(key(0), MLP((3,)), IndexSpace(4), 2, members=500, networks=8)
     start = start._replace(steps=jnp.int32(10_000), moved_at=jnp.int32(9_900))

@@ -134,7 +134,13 @@ def test_growth_is_by_an_exact_power_of_two(size):
 )
 def test_a_warmed_up_scale_just_reaches_the_largest_return_of_any_part_of_an_episode(rewards, ends, scale):
     found = value_scale.warmed_up(jnp.float32(1), jnp.float32(rewards), jnp.array(ends, bool))
-    assert float(found) == scale
+    assert float(found.scale) == scale
+    later = value_scale.with_reward(found, jnp.float32(0.0001), jnp.float32(1))  # a first return above zero
+    assert float(later.scale) == (scale if any(rewards) else 2.0**-13)
+
+
+def test_growth_reaches_what_no_ratio_of_floats_does():
+    assert float(value_scale.grown(jnp.float32(1e-12), jnp.float32(1e30))) >= 1e30
 
 
 @pytest.mark.parametrize("learner", ["dense", "lazy"])

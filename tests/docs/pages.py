@@ -40,13 +40,13 @@ def blocks(page, language):
 
 
 def in_blocks(page):
-    """Every command in the shell blocks of a page, as one line each; a block without a language may be one."""
+    """Every command in the shell blocks of a page, up to a redirection; a block without a language may be one."""
     for language, block in fences(page):
         is_shell = language == "bash" or (language == "" and block.lstrip().startswith(PROGRAMS))
         for line in block.replace("\\\n", " ").splitlines() if is_shell else []:
             words = shlex.split(line, comments=True)
             if words:
-                yield words
+                yield words[: words.index(">")] if ">" in words else words
 
 
 def inline(page):

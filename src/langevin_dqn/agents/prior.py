@@ -71,7 +71,8 @@ def standardised(network: Network, prior: Prior, observations: jax.Array) -> Pri
 def moved(key: jax.Array, prior: Prior, lifetime: jax.Array, growth: jax.Array) -> Prior:
     """The prior after the steps since it moved last, with a lifetime of at least ``growth`` times all steps."""
     turn = jax.random.normal(key, prior.mixture.shape) / jnp.sqrt(prior.mixture.shape[1])
-    kept = jnp.exp(-(prior.steps - prior.moved_at) / jnp.maximum(lifetime, growth * prior.steps))
+    lifetime = jnp.maximum(jnp.maximum(lifetime, growth * prior.steps), 1e-6)  # a traced one may be 0
+    kept = jnp.exp(-(prior.steps - prior.moved_at) / lifetime)
     mixture = _unit(kept * prior.mixture + jnp.sqrt(1 - kept**2) * turn)
     return prior._replace(mixture=mixture, moved_at=prior.steps)
 

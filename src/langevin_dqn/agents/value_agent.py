@@ -169,8 +169,7 @@ class ValueAgent(BaseAgent):
             state = state._replace(prior=prior.standardised(self.network, state.prior, steps.obs))
         if self.config.value_scaling == "warmup":
             ended = steps.terminated | steps.truncated
-            scale = value_scale.warmed_up(self._first_scale, steps.reward, ended)
-            state = state._replace(scale=value_scale.init(scale))
+            state = state._replace(scale=value_scale.warmed_up(self._first_scale, steps.reward, ended))
         return state
 
     def attend(self, key: jax.Array, state: ValueState, obs: jax.Array) -> ValueState:

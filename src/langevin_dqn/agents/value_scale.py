@@ -8,15 +8,16 @@ Four rules (``value_scaling``) for $s$:
 
 - ``fixed``: it is ``value_scale``.
 - ``grow``: it starts there, as a guess of what there may be to win. It is doubled until the absolute return of an
-  episode, so far, does not exceed it; and once a return was above zero, it is the largest that was seen, in powers of
-  two of the guess, even if that is less. Costs alone do not lower it: in the deep sea they are all that is seen at
+  episode, so far, does not exceed it; and once such a return was above zero, it is the largest that was seen, in powers
+  of two of the guess, even if that is less. Costs alone do not lower it: in the deep sea they are all that is seen at
   first, and normalised by them, a single cost would be as bad as the treasure is good.
 - ``discounted``: as ``grow``, with the discounted sum $\sum_k \gamma^{t-k} r_k$ of the episode's rewards so far in
   place of the return. Values are sums of that kind. In an episode of 1,000 steps with a cost of 1 each and $\gamma =
   0.99$, they reach 100 and the return 1,000: in units of the return, steps of Adam are ten times too large for them.
 - ``warmup``: as ``grow``, from the largest absolute return in random steps before training, costs or not.
 
-The values of network and target, in units of reward, stay the same when $s$ changes.
+When $s$ grows, the last layers of network and target are divided by as much, so that their values in units of reward
+stay the same. When it falls, they are left alone.
 """
 
 from typing import NamedTuple
@@ -61,11 +62,13 @@ def _tiny(scale: jax.Array) -> jax.Array:
 def grown(scale: jax.Array, to: jax.Array) -> jax.Array:
     """``scale`` times the least power of two, at least 1, with which it reaches ``to``."""
     doublings = jnp.ceil(jnp.log2(jnp.maximum(to / scale, 1.0)))
+    far = jnp.ceil(jnp.log2(to)) - jnp.floor(jnp.log2(scale))  # where the ratio is too large for a float
+    doublings = jnp.where(jnp.isfinite(doublings), doublings, far)
     # ldexp is exact; exp2 may not be.
     return jnp.ldexp(scale, jnp.where(jnp.isfinite(doublings), doublings, 0).astype(jnp.int32))
 
 
-def warmed_up(scale: jax.Array, rewards: jax.Array, ended: jax.Array) -> jax.Array:
+def warmed_up(scale: jax.Array, rewards: jax.Array, ended: jax.Array) -> ValueScale:
     """``scale`` times the power of two with which it just reaches the largest absolute return in some steps.
 
     Without a reward it stays what it was.
@@ -78,4 +81,4 @@ def warmed_up(scale: jax.Array, rewards: jax.Array, ended: jax.Array) -> jax.Arr
 
     _, returns = jax.lax.scan(add, jnp.float32(0), (rewards.astype(jnp.float32), ended))
     largest = returns.max()
-    return jnp.where(largest > 0, grown(_tiny(scale), largest), scale)
+    return init(jnp.where(largest > 0, grown(_tiny(scale), largest), scale))._replace(largest=largest)

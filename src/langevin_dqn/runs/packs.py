@@ -14,7 +14,6 @@ import functools
 import hashlib
 import io
 import json
-import os
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from pathlib import Path
@@ -155,7 +154,7 @@ def pack(folder: Path, packed: Packs, read: Callable[[Path], "pl.DataFrame | Non
             path.unlink(missing_ok=True)
         raise UserError(f"{path} does not hold what was written", "check the disk; every run is where it was")
     if path is not None:
-        _sync(packed.folder)
+        files.sync_folder(packed.folder)
         if path in packed.damaged:  # it had this name, and is what it should be now
             packed.damaged.remove(path)
     added = [single for key, single in singles.items() if _same(kept.get(key), read(single))]
@@ -187,16 +186,6 @@ def _can_be_packed(table: "pl.DataFrame") -> bool:
         return False
     kinds = _types(table).values()
     return all(_ARRAY.fullmatch(kind) or kind in _plain_types() for kind in kinds)
-
-
-def _sync(folder: Path) -> None:
-    """Let a new name in a folder outlast a power failure, before what it stands for is removed."""
-    with contextlib.suppress(OSError):
-        descriptor = os.open(folder, os.O_RDONLY)
-        try:
-            os.fsync(descriptor)
-        finally:
-            os.close(descriptor)
 
 
 def _size(paths: Iterable[Path]) -> int:
