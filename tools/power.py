@@ -188,7 +188,7 @@ def paper_cases(results: Mapping[str, Sequence[Result]], tests: int, simulations
     return [
         *(
             Case(
-                "sign test, ensemble", "Figures 7, 8 and 11: sooner", f"{ratio:g} times the learning time",
+                "sign test, ensemble", "Figures 7 and 11: sooner, each test", f"{ratio:g} times the learning time",
                 f"seeds at each of {len(ensemble)} depths", min(map(len, ensemble)),
                 sooner_power(ensemble, ratio, simulations), tests,
             )
@@ -229,7 +229,7 @@ def paper_cases(results: Mapping[str, Sequence[Result]], tests: int, simulations
             student_power(but_scale, -categories.MARGIN, 0.0, simulations), tests,
         ),
         Case(
-            "Student's test, difference", "Figures 10, 12 and 13", "a difference of scores of 0.2",
+            "Student's test, difference", "Figure 10: scale", "a difference of scores of 0.2",
             "passes over bsuite", passes, student_power([cells["scale"]], 0.0, 0.2, simulations), tests,
         ),
     ]  # fmt: skip

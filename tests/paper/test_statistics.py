@@ -98,8 +98,7 @@ def test_the_interval_of_a_median_covers_it():
 def test_ratio_interval_is_what_the_sign_test_does_not_reject():
     rng = np.random.default_rng(5)
     first, second = rng.exponential(size=(2, 15))
-    first[:3], second[2:5] = math.inf, math.inf  # one pair of which neither learned
-    low, high = statistics.ratio_interval(first, second)
+    low, high = statistics.ratio_interval(first, second, math.inf)
     assert 0 < low < high < math.inf
     for ratio in np.geomspace(low / 10, high * 10, 400):
         other = ratio * second
@@ -108,8 +107,21 @@ def test_ratio_interval_is_what_the_sign_test_does_not_reject():
 
 
 def test_ratio_interval_of_pairs_that_say_nothing():
-    assert statistics.ratio_interval([math.inf] * 9, [math.inf] * 9) == (0.0, math.inf)
-    assert statistics.ratio_interval([math.inf] * 9, [1.0] * 9) == (math.inf, math.inf)
+    assert statistics.ratio_interval([math.inf] * 9, [math.inf] * 9, 10) == (0.0, math.inf)
+    assert statistics.ratio_interval([math.inf] * 9, [1.0] * 9, 10) == (10, math.inf)  # all that is known
+
+
+@pytest.mark.parametrize("ratio", [0.25, 1.0, 4.0])
+def test_ratio_intervals_cover_a_ratio_of_times_that_are_cut_off(ratio):
+    """Of 1,000 samples of 20 pairs, of which one time may be beyond the budget: 90% each way, binomial, level 1e-4."""
+    rng, covered = np.random.default_rng(7), np.zeros(2)
+    for shared in rng.exponential(size=(1000, 20)):
+        first, second = np.array([[ratio], [1.0]]) * shared * np.exp(rng.normal(size=(2, 20)))
+        budget = second.max()
+        first = np.where(first > budget, math.inf, first)
+        ends = [statistics.ratio_interval(*pair, budget) for pair in ((first, second), (second, first))]
+        covered += [low <= known <= high for (low, high), known in zip(ends, (ratio, 1 / ratio), strict=True)]
+    assert covered.min() >= binom.ppf(1e-4, 1000, 0.9)
 
 
 def step_down(p_values, level):

@@ -56,6 +56,11 @@ def table(results: Iterable[Result]) -> "pl.DataFrame":
     return pl.DataFrame(rows, schema=kinds | {"time": pl.Float64})
 
 
+def least_budget(results: Iterable[Result]) -> float:
+    """How many episodes a run that did not learn made, at least; infinity if all learned."""
+    return min((float(result.episodes) for result in results if result.learning_time is None), default=np.inf)
+
+
 def format_learning_time(time: float) -> str:
     """A learning time as text."""
     return f"{time:g}" if np.isfinite(time) else "none within the budget"

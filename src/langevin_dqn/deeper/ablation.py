@@ -55,7 +55,7 @@ def _claim(name: str, variant: Variant, words: str, *, than: Variant = FULL, slo
         what = "it is slower" if slower else "it takes at most 1.1 times as long"
         found = describe_times([(variant.name, part), (than.name, full)])
         test = f"sign test, in pairs of a seed, that {what}: p = {p_for:.2g}"
-        effect = ratio_of_times(f"“{variant.name}” to “{than.name}”", part, full)
+        effect = ratio_of_times(f"“{variant.name}” to “{than.name}”", part, full, BUDGET)
         return Finding(decide(p_for, p_against), found, {"p": p_for}, test, p_for, p_against, (effect,))
 
     return Claim(name, words, check, tested=True)

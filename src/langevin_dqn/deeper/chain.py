@@ -31,7 +31,8 @@ def _sooner(results: Sequence[Result]) -> Finding:
         return inconclusive("fewer than 10 seeds of both at some depth")
     ours, theirs = (np.concatenate([pair[i] for pair in pairs]) for i in (0, 1))
     p_for, p_against = sign_test(ours, theirs), sign_test(theirs, ours)
-    effect, test = ratio_of_times("recommended to released settings", ours, theirs), f"sign test, p = {p_for:.2g}"
+    effect = ratio_of_times("recommended to released settings", ours, theirs, BUDGET)
+    test = f"sign test, p = {p_for:.2g}"
     verdict, found = decide(p_for, p_against), describe_results(results)
     return Finding(verdict, found, {"p": p_for}, test, p_for, p_against, (effect,))
 

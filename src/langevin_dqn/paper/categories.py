@@ -9,7 +9,7 @@ from langevin_dqn.analysis import bsuite_log, bsuite_summary
 from langevin_dqn.analysis.bsuite_summary import TAGS
 from langevin_dqn.environments.bsuite.sweeps import SWEEPS, split_id
 from langevin_dqn.paper.bsuite_protocol import jobs_of, pass_of, protocol
-from langevin_dqn.paper.claims import FAILS, HOLDS, INCONCLUSIVE, LEVEL, Claim, Effect, Finding, inconclusive, mean_of
+from langevin_dqn.paper.claims import LEVEL, Claim, Effect, Finding, decide, inconclusive, mean_of
 from langevin_dqn.paper.jobs import Contender
 from langevin_dqn.paper.statistics import all_equal, mean_above, mean_interval
 from langevin_dqn.plots.style import label
@@ -76,9 +76,6 @@ def not_worse(name: str, words: str, ours: str, theirs: str, tags: Iterable[str]
             return inconclusive("no experiment that both agents ran")
         ends = {tag: _interval(values) for tag, values in gaps.items() if values}
         means = {tag: sum(values) / len(values) for tag, values in gaps.items() if values}
-        worse = [tag for tag, (_, upper) in ends.items() if upper < 0]
-        fine = [tag for tag, (lower, _) in ends.items() if lower > -MARGIN]
-        verdict = FAILS if worse else HOLDS if len(fine) == len(chosen) else INCONCLUSIVE
         found = "; ".join(f"{tag.replace('_', ' ')} {means[tag]:+.2f} ({_pairs(gaps[tag])})" for tag in ends)
         missing = [tag for tag in chosen if tag not in ends]
         found += f"; nothing run yet on {' or '.join(missing)}".replace("_", " ") if missing else ""
@@ -86,14 +83,16 @@ def not_worse(name: str, words: str, ours: str, theirs: str, tags: Iterable[str]
             tag: {"difference": means[tag], "pairs": len(gaps[tag]), "lower": _end(ends[tag][0])} for tag in ends
         }
         test = f"90% interval of the mean difference, paired by experiment and pass, to lie above -{MARGIN}"
-        test += f"; worse on {', '.join(worse)}" if worse else ""
         enough = {tag: values for tag, values in gaps.items() if len(values) >= MIN_PAIRS}
-        p_for = max(mean_above(enough[tag], -MARGIN) if tag in enough else 1.0 for tag in chosen)
-        p_against = min((mean_above([-gap for gap in values], 0.0) for values in enough.values()), default=1.0)
-        open_ = [tag for tag in enough if tag not in fine] or list(enough)
+        fine = {tag: mean_above(values, -MARGIN) for tag, values in enough.items()}
+        worse = {tag: len(chosen) * mean_above([-gap for gap in values], MARGIN) for tag, values in enough.items()}
+        p_for, p_against = max(fine.get(tag, 1.0) for tag in chosen), min([1.0, *worse.values()])
+        open_ = [tag for tag, p in fine.items() if p > LEVEL] or list(enough)
         effects = tuple(_difference(ours, theirs, tag, gaps[tag]) for tag in open_)
         test += f"; p = {p_for:.2g}{_equal(*(tag for tag in open_ if all_equal(gaps[tag])))}"
-        p_against = min(len(chosen) * p_against, 1.0)
+        if p_against <= LEVEL:
+            test += f"; worse by more on {', '.join(tag for tag, p in worse.items() if p <= LEVEL)}"
+        verdict = decide(p_for, p_against)
         return Finding(verdict, f"difference of scores: {found}", numbers, test, p_for, p_against, effects)
 
     return Claim(name, words, check, tested=True)
@@ -111,14 +110,13 @@ def differs(name: str, words: str, better: str, worse: str, tag: str) -> Claim:
             )
         lower, upper = _interval(gaps)
         mean = sum(gaps) / len(gaps)
-        verdict = HOLDS if lower > 0 else FAILS if upper < 0 else INCONCLUSIVE
         found = f"difference of scores on {tag.replace('_', ' ')}: {mean:+.2f} ({_pairs(gaps)}, by experiment and pass)"
         test = f"90% interval {lower:+.2f} to {upper:+.2f}, to lie above 0"
         p_for, p_against = mean_above(gaps, 0.0), mean_above([-gap for gap in gaps], 0.0)
         numbers = {"difference": mean, "lower": lower, "upper": upper}
         effects = (_difference(better, worse, tag, gaps),)
         test += f"; p = {p_for:.2g}{_equal(tag) if all_equal(gaps) else ''}"
-        return Finding(verdict, found, numbers, test, p_for, p_against, effects)
+        return Finding(decide(p_for, p_against), found, numbers, test, p_for, p_against, effects)
 
     return Claim(name, words, check, tested=True)
 

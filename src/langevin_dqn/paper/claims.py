@@ -48,21 +48,25 @@ class Effect(NamedTuple):
     @property
     def excluded(self) -> str:
         """What the runs exclude, in words; empty if nothing."""
-        if self.low == math.inf:
-            return f"any finite {self.name}"
-        below = f"below {_number(self.low)}" if self.low > -math.inf else ""
-        above = f"above {_number(self.high)}" if self.high < math.inf else ""
+        below = f"below {_number(self.low, math.floor)}" if self.low > -math.inf else ""
+        above = f"above {_number(self.high, math.ceil)}" if self.high < math.inf else ""
         ends = " or ".join(filter(None, (below, above)))
         return f"a {self.name} {ends}" if ends else ""
 
 
-def _number(value: float) -> str:
-    return f"{round(value, 2) + 0.0:.2f}" if abs(value) < 10 else f"{value:.0f}"
+def _number(value: float, outwards: Callable[[float], int]) -> str:
+    """In two decimals or none, rounded so that no more is excluded than was found."""
+    if abs(value) >= 10:
+        return f"{outwards(round(value, 6)):d}"
+    return f"{outwards(round(100 * value, 6)) / 100 + 0.0:.2f}"
 
 
-def ratio_of_times(names: str, first: ArrayLike, second: ArrayLike) -> Effect:
-    """The median ratio of paired learning times, ``first`` to ``second``; ``names`` says of what."""
-    low, high = ratio_interval(first, second, 1 - 2 * LEVEL)
+def ratio_of_times(names: str, first: ArrayLike, second: ArrayLike, budget: float) -> Effect:
+    """The median ratio of paired learning times, ``first`` to ``second``; ``names`` says of what.
+
+    ``budget`` is how long a run that did not learn tried, at least.
+    """
+    low, high = ratio_interval(first, second, budget, 1 - 2 * LEVEL)
     return Effect(f"median ratio of learning times ({names})", low or -math.inf, high)
 
 

@@ -14,10 +14,10 @@ from langevin_dqn.paper.claims import (
     LEVEL,
     MIN_SEEDS,
     Claim,
-    Effect,
     Finding,
     decide,
     inconclusive,
+    mean_of,
     ratio_of_times,
 )
 from langevin_dqn.paper.contenders import BOOT, ENSEMBLE
@@ -58,7 +58,8 @@ def beats_boot(column: str, words: str) -> Claim:
             p_for.append(sign_test(first, second))
             p_against.append(sign_test(second, first))
             p_score.append(sign_test(np.isinf(first), np.isinf(second)))
-            effects.append(ratio_of_times(f"Ensemble Langevin DQN to Boot DQN, {column}: {value}", first, second))
+            names = f"Ensemble Langevin DQN to Boot DQN, {column}: {value}"
+            effects.append(ratio_of_times(names, first, second, learning_times.least_budget(results)))
             learned[str(value)] = {"ensemble_langevin_dqn": _learned(ours), "boot_dqn": _learned(theirs)}
         found = "; ".join(
             f"{value}: {both['ensemble_langevin_dqn']} against {both['boot_dqn']}" for value, both in learned.items()
@@ -66,13 +67,14 @@ def beats_boot(column: str, words: str) -> Claim:
         idle = [value for value, both in learned.items() if all(share.startswith("0/") for share in both.values())]
         if idle:
             found += f"; with {' or '.join(idle)} neither learned anything, so there is nothing to compare"
-        names = [str(value) for value in values]
+        named = [str(value) for value in values]
         numbers = {
             "learned": learned,
-            "p": dict(zip(names, p_for, strict=True)),
-            "p_score": dict(zip(names, p_score, strict=True)),
+            "p": dict(zip(named, p_for, strict=True)),
+            "p_score": dict(zip(named, p_score, strict=True)),
         }
-        verdict = decide(max(p_for), min(p_against))
+        p_opposite = min(len(values) * min(p_against), 1.0)
+        verdict = decide(max(p_for), p_opposite)
         if missing:
             found += f"; fewer than {MIN_SEEDS} seeds of both yet with {' or '.join(map(str, missing))}"
             verdict = INCONCLUSIVE if verdict == HOLDS else verdict
@@ -83,7 +85,7 @@ def beats_boot(column: str, words: str) -> Claim:
             f"sign test of learning times at each number of {column}, largest p = {max(p_for):.2g}; "
             f"of which runs learned at all, {max(p_score):.2g}",
             1.0 if missing else max(p_for),
-            min(len(values) * min(p_against), 1.0),
+            p_opposite,
             tuple(effects),
         )
 
@@ -110,17 +112,16 @@ def boot_gains_nothing(words: str) -> Claim:
         few, many, low, high = change
         gain = np.isfinite(many).astype(float) - np.isfinite(few)
         lower, upper = mean_interval(gain, 1 - 2 * LEVEL)
-        verdict = HOLDS if upper < NEGLIGIBLE_GAIN else FAILS if lower > 0 else INCONCLUSIVE
         numbers = {"gain": float(gain.mean()), "lower": lower, "upper": upper, "pairs": len(gain)}
         found = (
             f"from {low} to {high} updates the share of Boot DQN's runs that learn changes by {gain.mean():+.2f} "
             f"(from {np.isfinite(few).sum()} to {np.isfinite(many).sum()} of {len(gain)})"
         )
         test = f"the 90% interval of the gain, {lower:+.2f} to {upper:+.2f}, has to stay below {NEGLIGIBLE_GAIN}"
-        p_for, p_against = mean_above(-gain, -NEGLIGIBLE_GAIN), mean_above(gain, 0.0)
+        p_for, p_against = mean_above(-gain, -NEGLIGIBLE_GAIN), mean_above(gain, NEGLIGIBLE_GAIN)
         test += f"; p = {p_for:.2g}"
-        effect = Effect(f"gain in the share of runs that learn, {low} to {high} updates,", lower, upper)
-        return Finding(verdict, found, numbers, test, p_for, p_against, (effect,))
+        effect = mean_of(f"gain in the share of runs that learn, {low} to {high} updates,", gain)
+        return Finding(decide(p_for, p_against), found, numbers, test, p_for, p_against, (effect,))
 
     return Claim("boot_gains_nothing", words, check, tested=True)
 
@@ -141,14 +142,14 @@ def ensemble_gains(words: str) -> Claim:
         )
         numbers = {"median_few": float(np.median(few)), "median_many": float(np.median(many)), "p": p_for}
         test = f"sign test of learning times, {high} against {low} updates, p = {p_for:.2g}"
-        effect = ratio_of_times(f"{high} to {low} updates per step", many, few)
+        effect = ratio_of_times(f"{high} to {low} updates per step", many, few, learning_times.least_budget(results))
         return Finding(decide(p_for, p_against), found, numbers, test, p_for, p_against, (effect,))
 
     return Claim("ensemble_gains", words, check, tested=True)
 
 
-def learns_every_seed(words: str, depth: int) -> Claim:
-    """At the largest update count every seed of Ensemble Langevin DQN learns; one that does not refutes it.
+def learns_every_seed(words: str, depth: int, seeds: int) -> Claim:
+    """At the largest update count every one of ``seeds`` of Ensemble Langevin DQN learns; one that does not refutes it.
 
     Runs of another depth, which stand in at a small scale, are reported and decide nothing.
     """
@@ -160,7 +161,7 @@ def learns_every_seed(words: str, depth: int) -> Claim:
         most = int(ensemble["updates"].max())  # type: ignore[arg-type]
         runs = ensemble.filter(updates=most).sort("seed")
         missed = runs.filter(pl.col("time").is_infinite())["seed"].to_list()
-        verdict = FAILS if missed else HOLDS if runs.height >= MIN_SEEDS else INCONCLUSIVE
+        verdict = FAILS if missed else HOLDS if runs.height >= seeds else INCONCLUSIVE
         found = ""
         if set(runs["depth"]) != {depth}:
             verdict, found = INCONCLUSIVE, f"nothing was run at depth {depth}; at depth {runs['depth'][0]}, "

@@ -51,7 +51,7 @@ def langevin_goes_deeper(results: Sequence[Result]) -> Finding:
     if verdict == HOLDS and not deeper:
         return Finding(FAILS, words, numbers, "some depth has to be solved by Langevin DQN alone")
     test = f"sign test on pairs of equal depth, updates and seed, p = {p_for:.2g}"
-    effect = ratio_of_times("Langevin DQN to DQN", first, second)
+    effect = ratio_of_times("Langevin DQN to DQN", first, second, learning_times.least_budget(results))
     return Finding(verdict, words, numbers, test, p_for, p_against, (effect,))
 
 
@@ -69,7 +69,8 @@ def updates_help(results: Sequence[Result]) -> Finding:
     }
     words = "learned, by updates per step: " + ", ".join(f"{count}: {share}" for count, share in by_updates.items())
     test = f"sign test of learning times, {counts[-1]} against {counts[0]} updates, p = {p_for:.2g}"
-    effect = ratio_of_times(f"{counts[-1]} to {counts[0]} updates per step", fast, slow)
+    names = f"{counts[-1]} to {counts[0]} updates per step"
+    effect = ratio_of_times(names, fast, slow, learning_times.least_budget(results))
     numbers = {"learned": by_updates, "p": p_for}
     return Finding(decide(p_for, p_against), words, numbers, test, p_for, p_against, (effect,))
 

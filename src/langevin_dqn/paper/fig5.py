@@ -8,7 +8,7 @@ import numpy as np
 
 from langevin_dqn.analysis import learning_times, uncertainty
 from langevin_dqn.analysis.uncertainty import UncertaintySummary
-from langevin_dqn.paper.claims import FAILS, HOLDS, INCONCLUSIVE, LEVEL, MIN_SEEDS, Claim, Effect, Finding, inconclusive
+from langevin_dqn.paper.claims import LEVEL, MIN_SEEDS, Claim, Effect, Finding, decide, inconclusive, mean_of
 from langevin_dqn.paper.contenders import LANGEVIN
 from langevin_dqn.paper.figure import Figure, FigureReport
 from langevin_dqn.paper.statistics import mean_above, mean_interval
@@ -59,12 +59,13 @@ def _larger(
         sentence = f"{names[0]} {means[0]:.3g}, {names[1]} {means[1]:.3g} (means over {len(pairs)} seeds): "
         sentence += f"{factor:.2g} times as uncertain (geometric mean)"
         test = f"90% interval of the factor, {math.exp(lower):.2g} to {math.exp(upper):.2g} (Student, of logs), above 1"
-        verdict = HOLDS if lower > 0 else FAILS if upper < 0 else INCONCLUSIVE
         p_for, p_against = mean_above(gaps, 0.0), mean_above([-gap for gap in gaps], 0.0)
         test += f"; p = {p_for:.2g}"
-        effect = Effect(f"factor of uncertainty ({names[0]} to {names[1]})", math.exp(lower), math.exp(upper))
+        low, high = mean_of("", gaps)[1:]
+        name = f"factor of uncertainty ({names[0]} to {names[1]})"
+        effect = Effect(name, math.exp(low) or -math.inf, math.exp(high))
         numbers = {"factor": factor, "seeds": len(pairs), "means": means}
-        return Finding(verdict, sentence, numbers, test, p_for, p_against, (effect,))
+        return Finding(decide(p_for, p_against), sentence, numbers, test, p_for, p_against, (effect,))
 
     return Claim(name, words, check, tested=True)
 

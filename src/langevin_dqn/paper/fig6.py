@@ -32,7 +32,8 @@ def ensemble_beats_chain(results: Sequence[Result]) -> Finding:
         f"the ensemble was sooner in {int((first < second).sum())}, the chain in {int((first > second).sum())}"
     )
     test = f"sign test on pairs of equal compute, depth and seed, p = {p_for:.2g}"
-    effect, numbers = ratio_of_times("ensemble to chain", first, second), solved | {"pairs": len(first), "p": p_for}
+    effect = ratio_of_times("ensemble to chain", first, second, learning_times.least_budget(results))
+    numbers = solved | {"pairs": len(first), "p": p_for}
     return Finding(decide(p_for, p_against), words, numbers, test, p_for, p_against, (effect,))
 
 

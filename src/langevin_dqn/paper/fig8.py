@@ -33,7 +33,7 @@ FIGURE = Figure(
         "paper": deep_sea_jobs(_BOTH, depths=(50,), updates=(1, 2, 5, 10), seeds=5, episodes=5000),
     },
     claims=(
-        learns_every_seed("Ensemble Langevin DQN learns depth 50 in every seed at the larger update counts.", 50),
+        learns_every_seed("Ensemble Langevin DQN learns depth 50 in every seed at the larger update counts.", 50, 5),
         ensemble_gains("It learns sooner with more updates."),
         beats_boot("updates", "It outperforms Boot DQN at every number of updates."),
     ),

@@ -1,7 +1,7 @@
 """Intervals and tests over seeds, as pure functions of numbers; SciPy does the work.
 
 Learning times are right-censored: a run that did not learn within its budget has time
-infinity. Everything here uses only the order of times, so infinity is a value like any other.
+infinity. Tests use only the order of times, so infinity is a value like any other; ratios of times use the budget.
 """
 
 import math
@@ -108,19 +108,23 @@ def median_interval(values: ArrayLike, confidence: float = 0.95) -> tuple[float,
     return (float(data[rank - 1]), float(data[-rank])) if rank else (-math.inf, math.inf)
 
 
-def ratio_interval(first: ArrayLike, second: ArrayLike, confidence: float = 0.9) -> tuple[float, float]:
-    """An interval for the median ratio ``first / second`` of pairs of positive times.
+def ratio_interval(first: ArrayLike, second: ArrayLike, budget: float, confidence: float = 0.9) -> tuple[float, float]:
+    """An interval for the median ratio ``first / second`` of positive times, among pairs of which one learned or both.
 
-    It has the ratios r for which the sign test of ``first`` against r times ``second`` is not significant. A pair of
-    which neither learned says nothing about the ratio.
+    It has the ratios r for which the sign test of ``first`` against r times ``second`` is not significant. A time of
+    infinity is only known to exceed the budget: the ratio of such a pair has one bound.
 
     Examples:
-        >>> ratio_interval([1, 2, 3, 4, math.inf], [2, 4, 6, 2, 10], 0.9)
+        >>> ratio_interval([1, 2, 3, 4, math.inf], [2, 4, 6, 2, 10], 40, 0.9)
         (0.5, inf)
+        >>> ratio_interval([10] * 5, [math.inf] * 5, 40, 0.9)
+        (0.0, 0.25)
     """
     a, b = np.asarray(first, np.float64), np.asarray(second, np.float64)
     known = np.isfinite(a) | np.isfinite(b)
-    low, high = median_interval(a[known] / b[known], confidence)
+    a, b = a[known], b[known]
+    low, _ = median_interval(np.where(np.isinf(a), budget, a) / b, confidence)
+    _, high = median_interval(a / np.where(np.isinf(b), budget, b), confidence)
     return max(low, 0.0), high
 
 
