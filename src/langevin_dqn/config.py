@@ -296,7 +296,7 @@ SYNONYMS = {
 
 
 def _unknown_field(name: str) -> UserError:
-    error = unknown("field", name, FIELD_TYPES)
+    error = unknown("field", name, FIELD_TYPES, "langevin-dqn list --fields shows all fields")
     return UserError(error.message, f"did you mean {SYNONYMS[name]!r}?") if name in SYNONYMS else error
 
 

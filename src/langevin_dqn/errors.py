@@ -115,9 +115,10 @@ def nearest_or(word: str, choices: Iterable[str], otherwise: str) -> str:
     return f"did you mean {close[0]!r}?" if close else otherwise
 
 
-def unknown(kind: str, word: str, choices: Iterable[str]) -> UserError:
-    """The error for a name that is not among ``choices``."""
-    return UserError(f"unknown {kind} {word!r}", nearest(word, choices))
+def unknown(kind: str, word: str, choices: Iterable[str], otherwise: str = "") -> UserError:
+    """The error for a name that is not among ``choices``; ``otherwise`` is the hint where none is close."""
+    hint = nearest_or(word, choices, otherwise) if otherwise else nearest(word, choices)
+    return UserError(f"unknown {kind} {word!r}", hint)
 
 
 def visible(text: str, keep: str = "") -> str:

@@ -76,7 +76,7 @@ def make_env(env_id: str) -> Environment | HostEnvironment:
     if name == "python":
         raise UserError(f"{env_id} names an agent, not an environment", _OWN)
     if name not in FACTORIES:
-        raise unknown("environment", name, FACTORIES)
+        raise unknown("environment", name, FACTORIES, "langevin-dqn list shows all environments")
     pairs = read_pairs(settings, name)
     for key in pairs:
         name = _NAME_BY_SETTING.get((name, key), name)
@@ -199,7 +199,7 @@ def bsuite_episodes(env_id: str) -> int | None:
 
 def _from_sweep(name: str, number: str) -> Environment:
     if name not in SWEEPS:
-        raise unknown("environment", name, SWEEPS)
+        raise unknown("environment", name, SWEEPS, "langevin-dqn list shows all environments")
     settings = SWEEPS[name].settings
     if not (number.isdecimal() and int(number) < len(settings)):
         raise UserError(
