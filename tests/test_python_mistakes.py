@@ -139,3 +139,19 @@ def test_what_is_no_environment_gets_a_hint():
             as_environment(wrong)
         assert "\n" not in error.value.message
         assert error.value.hint
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda: langevin_dqn.train("dqn", "catch", episodes=1, checkpoint=7),
+        lambda: langevin_dqn.train("dqn", "catch", episodes=1, resume=7),
+        lambda: langevin_dqn.load_agent(7),
+        lambda: langevin_dqn.load_results(7),
+        lambda: langevin_dqn.sweep("dqn", "catch", episodes=1, store=7),
+        lambda: langevin_dqn.MetricLog(7),
+    ],
+)
+def test_a_number_where_a_path_belongs(call):
+    with pytest.raises(UserError, match=r"\w+=7 is not a path\nhint: pass a text or a pathlib.Path"):
+        call()

@@ -10,6 +10,27 @@ from langevin_dqn import stopping
 from langevin_dqn.stopping import Stopped
 
 
+@pytest.fixture(autouse=True)
+def every_signal_counts(monkeypatch):
+    """Also one that comes at once."""
+    monkeypatch.setattr(stopping, "_TWICE", 0.0)
+
+
+def test_a_signal_that_comes_twice_at_once_is_one(monkeypatch):
+    """As from ``timeout``, which sends it to the process and to its group."""
+    monkeypatch.setattr(stopping, "_TWICE", 60.0)
+    seconds = []
+    with stopping.signals_caught(None, seconds.append) as caught:
+        assert caught
+        os.kill(os.getpid(), signal.SIGINT)
+        os.kill(os.getpid(), signal.SIGINT)
+        assert stopping.requested() == signal.SIGINT
+        assert not seconds
+        monkeypatch.setattr(stopping, "_TWICE", 0.0)
+        os.kill(os.getpid(), signal.SIGINT)
+        assert seconds == [signal.SIGINT]
+
+
 def test_the_first_signal_asks_and_the_second_does_not_wait():
     firsts, seconds = [], []
     with stopping.signals_caught(firsts.append, seconds.append) as caught:

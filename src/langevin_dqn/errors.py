@@ -2,6 +2,7 @@
 
 import difflib
 import numbers
+import os
 import unicodedata
 from collections.abc import Iterable
 from typing import Any
@@ -75,6 +76,13 @@ def true_or_false(name: str, value: object) -> bool:
     if not (isinstance(value, bool) or type(value).__name__ == "bool"):  # NumPy's, too
         raise UserError(f"{name}={value!r} is not True or False", f"write {name}=True or {name}=False")
     return bool(value)
+
+
+def path_or_name(name: str, value: object) -> str | os.PathLike[str]:
+    """``value``, refused unless it names a file or folder."""
+    if not isinstance(value, str | os.PathLike):
+        raise UserError(f"{name}={value!r} is not a path", f"pass a text or a pathlib.Path: {name}='out/name'")
+    return value
 
 
 def option_in_range(option: str, value: int | None, least: int = 1, most: int = MOST_INT) -> None:

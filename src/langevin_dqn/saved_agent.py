@@ -21,7 +21,7 @@ from langevin_dqn.array_files import ArrayFile
 from langevin_dqn.config import AgentConfig
 from langevin_dqn.environments import Environment, HostEnvironment, make_env
 from langevin_dqn.environments.base import ArraySpace, FeatureSpace, IndexSpace, Space
-from langevin_dqn.errors import UserError
+from langevin_dqn.errors import UserError, path_or_name
 from langevin_dqn.loops.evaluation import TrainedAgent
 from langevin_dqn.networks.base import example_observation
 from langevin_dqn.runs.folders import file_error
@@ -93,7 +93,7 @@ def save_agent(result: Result, path: str | Path) -> Path:
         >>> langevin_dqn.evaluate(saved.trained, saved.env, episodes=3).tolist()
         [1.0, 1.0, 1.0]
     """
-    path = Path(path)
+    path = Path(path_or_name("path", path))
     if result.trained is None:
         raise UserError("the result has no trained agent", "train with keep_agent=True")
     if path.suffix != ".npz":
@@ -132,7 +132,7 @@ def load_agent(
         network: the network, or its id, where it was one of your own.
         **changes: arguments of the agent's factory, as for ``train``.
     """
-    path = Path(path)
+    path = Path(path_or_name("path", path))
     about, file = _read(path)
     try:
         space, num_actions, settings = _observed(about, path, env)

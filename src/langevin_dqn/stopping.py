@@ -4,10 +4,12 @@ Python gives signals to the main thread only, while runs may be in others; so a 
 every run looks for it.
 """
 
+import math
 import os
 import signal
 import sys
 import threading
+import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from types import FrameType
@@ -19,6 +21,9 @@ SIGNALS = (signal.SIGINT, signal.SIGTERM)
 GIVES_WAY = "gives_way"
 
 _SHOW_CURSOR = b"\x1b[?25h"
+
+#: Seconds in which a signal that comes twice is the same one: some programs send it to a process and to its group.
+_TWICE = 0.5
 
 
 class Stopped(KeyboardInterrupt):
@@ -104,11 +109,16 @@ def signals_caught(
     Gives False, and does nothing, outside of the main thread, where no handler can be set, and where somebody else
     handles Ctrl-C. A shell lets programs in the background ignore Ctrl-C: it stays ignored there, SIGTERM is caught.
     """
+    asked = -math.inf
 
     def handle(number: int, frame: FrameType | None) -> None:
         del frame
+        nonlocal asked
         if requested() is not None:
+            if time.monotonic() - asked < _TWICE:
+                return
             on_second(number)
+        asked = time.monotonic()
         request(number)
         if on_first is not None:
             on_first(number)

@@ -15,6 +15,8 @@ LONG = "x" * 300
         ([*RUN, "--seeds", "9" * 5000], "seed=(more than 20 digits) is out of range"),
         ([*RUN, "--seeds", "0-99999999"], "too many seeds in '0-99999999'\nhint: at most 100,000"),
         ([*RUN, "--metrics-every", "0"], "--metrics-every 0 is out of range\nhint: --metrics-every must be at least 1"),
+        ([*RUN[:-1], "1e3"], "--episodes 1e3 is not a whole number\nhint: for example, --episodes 100"),
+        ([*RUN, "--checkpoint-every", "x"], "--checkpoint-every x is not a number\nhint: for example"),
         ([*RUN, "--set", "hidden=100000000000"], "hidden is out of range\nhint: use at most 100 layers"),
         ([*RUN, "--set"], "--set has no value\nhint: write --set VALUE"),
         ([*RUN, "--set", "--json"], "--set has no value"),

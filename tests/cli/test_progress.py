@@ -40,7 +40,7 @@ def test_a_line_of_80_columns_has_room_for_everything(terminal):
             board.finish(index, result)
     last = [line for line in terminal.getvalue().splitlines() if "episodes" in line][-1]
     assert "20,000/20,000 episodes" in last
-    assert "solved · regret" in last
+    assert "learned · regret" in last
     assert "…" not in last
 
 

@@ -67,7 +67,7 @@ def test_a_file_that_does_not_match_its_key(verify, real_store, tmp_path, column
     code, out, _ = verify("--store", store.folder)
     assert code == 1
     assert f"{store.path(JOBS[0]).name} does not match its key" in out
-    assert "1 checks failed" in out
+    assert "1 check failed" in out
 
 
 def test_returns_that_were_tampered_with(verify, real_store, tmp_path):

@@ -38,7 +38,9 @@ def parse(kind: type[T], argv: Sequence[str], prog: str) -> T:
     except SystemExit as stop:
         if stop.code == 0:  # --help
             raise
-        raise UserError(_first_sentence(complaints.getvalue()), f"see {prog} --help") from None
+        raise _no_number(complaints.getvalue()) or UserError(
+            _first_sentence(complaints.getvalue()), f"see {prog} --help"
+        ) from None
 
 
 def _described(kind: type) -> type:
@@ -99,6 +101,16 @@ def _one_value_each(argv: Sequence[str], repeatable: set[str]) -> list[str]:
     if waiting:
         raise UserError(f"{waiting} has no value", f"write {waiting} VALUE, or leave it out")
     return words
+
+
+def _no_number(complaint: str) -> UserError | None:
+    """The error for a value that is no number, if that is what tyro complains of."""
+    option = re.search(r"Error parsing (--[\w-]+):", complaint)
+    value = re.search(r"(?:from \[|with base 10:|to float:)\s*'([^']*)'", complaint)
+    if option is None or value is None:
+        return None
+    kind = "whole number" if "int()" in complaint else "number"
+    return UserError(f"{option[1]} {value[1]} is not a {kind}", f"for example, {option[1]} 100")
 
 
 def _first_sentence(complaint: str) -> str:

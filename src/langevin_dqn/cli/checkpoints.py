@@ -12,7 +12,7 @@ from typing import Any
 
 from langevin_dqn import files
 from langevin_dqn.cli.terminal import say
-from langevin_dqn.errors import UserError, option_in_range
+from langevin_dqn.errors import UserError, counted, option_in_range
 from langevin_dqn.ids import refuse_import
 from langevin_dqn.runs.folders import check_no_link, file_error
 from langevin_dqn.runs.metric_log import check_folder, check_writers
@@ -148,7 +148,7 @@ class Kept:
         if not self._asked:
             self._write_request(left)
         done = f"; {len(ended)} seeds had finished" if ended else ""
-        say(f"stopped; {len(stopped.saved)} of {len(self._seeds)} seeds saved in {self.folder}{done}")
+        say(f"stopped; {len(stopped.saved)} of {counted(len(self._seeds), 'seed')} saved in {self.folder}{done}")
         say(f"hint: continue with langevin-dqn run --resume {shlex.quote(str(self.folder))}{self._repeated()}")
         return stopped.exit_code
 

@@ -17,7 +17,7 @@ from langevin_dqn.runs.runners import Job
 class Board:
     """Episodes (or steps) per second and how well it goes, over all jobs.
 
-    That is the share of seeds solved and the mean regret per episode, or where no best return
+    That is the share of seeds that learned and the mean regret per episode, or where no best return
     is known the mean return of the last episodes. On a terminal it is one moving line;
     elsewhere, one line per finished run, and one from time to time.
     """
@@ -31,7 +31,7 @@ class Board:
         self._lines = Lines()
         self._unit = "episodes" if jobs[0].steps is None else "steps"
         self._progress = Progress(  # 80 columns have room for all of it
-            BarColumn(bar_width=20),
+            BarColumn(bar_width=18),
             TextColumn(f"{{task.completed:,.0f}}/{{task.total:,.0f}} {self._unit}"),
             TextColumn("{task.fields[words]}", markup=False),
             TimeElapsedColumn(),
@@ -56,23 +56,24 @@ class Board:
             latest = list(self._latest.values())
             done = sum(getattr(r, self._unit) for r in latest)
             elapsed = self._progress.tasks[0].elapsed or 1e-9
-            words = f"{done / elapsed:.0f}/s"
+            rates = [f"{done / elapsed:.0f}/s"] if done >= elapsed else []
             known = [r for r in latest if r.learned_regret is not None]
             if known:
-                words += f" · {sum(r.solved for r in known)} of {len(self._jobs)} solved"
+                rates.append(f"{sum(r.solved for r in known)} of {len(self._jobs)} learned")
             regrets = [r.regret / r.episodes for r in known if r.regret is not None]
             if regrets:
-                words += f" · regret {sum(regrets) / len(regrets):.2f}"
+                rates.append(f"regret {sum(regrets) / len(regrets):.2f}")
             recent = [r.recent_return for r in latest if r.learned_regret is None and r.recent_return is not None]
             if recent:
-                words += f" · return {sum(recent) / len(recent):.4g}"
+                rates.append(f"return {sum(recent) / len(recent):.4g}")
+            words = " · ".join(rates)
             skipped = sum(
                 getattr(self._jobs[i], self._unit) - getattr(self._latest[i], self._unit) for i in self._finished
             )
             self._progress.update(self._task, completed=done + skipped, words=words)
             if not self._console.is_terminal and self._lines.due():
                 task = self._progress.tasks[0]
-                self._say(f"{done + skipped:,} of {task.total:,.0f} {self._unit}, {words}")
+                self._say(", ".join([f"{done + skipped:,} of {task.total:,.0f} {self._unit}", *filter(None, [words])]))
 
     def finish(self, index: int, result: Result) -> None:
         """Take a job's final result."""

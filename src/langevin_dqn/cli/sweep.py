@@ -36,6 +36,8 @@ _CHECKPOINT_SECONDS = 600.0
 
 #: Lines of runs under way, and of runs that ended last, on the board.
 _ROWS = 8
+#: Runs that have to end before the time left is estimated, unless these are more than one in twenty.
+_FIRST_ESTIMATE = 10
 
 
 def run_missing(
@@ -159,8 +161,11 @@ class Board:
         )
 
     def _left(self, elapsed: float) -> float | None:
-        """Estimated seconds left: runs end sooner than planned, by the ratio seen in those that have ended."""
-        if not self._ended:
+        """Estimated seconds left: runs end sooner than planned, by the ratio seen in those that have ended.
+
+        The longest runs come first, so a few say little of the others.
+        """
+        if len(self._ended) < min(_FIRST_ESTIMATE, len(self._jobs) / 20):
             return None
         spent = self._spent
         for i, result in self._running.items():

@@ -87,6 +87,8 @@ def what_to_try(results: Sequence[Result]) -> str:
     if any(r.diverged for r in results):
         return "a smaller --set learning_rate=… keeps parameters finite"
     tries = ["more --episodes"]
+    if first.setting("discount", 0) > 0.99 and not first.env.startswith("deep_sea"):
+        tries.append("--set discount=0.99")  # where an episode may go in circles, values do not settle without
     if first.preset not in (DEFAULT_PRESET, "custom"):
         tries.append(f"--preset {DEFAULT_PRESET}")
     if first.agent in AGENTS and first.agent != AGENTS[-1]:
@@ -109,7 +111,7 @@ def _say_where_no_episode_ended(results: Sequence[Result], console: Any) -> None
 def _returns_table(results: Sequence[Result], table: Table) -> None:
     """For environments without a known best return: returns instead of learning times."""
     measured = "regret" in results[0].measures
-    third = "regret" if measured else "best return"
+    third = "regret" if measured else "highest return"
     for column in ("seed", "episodes", "steps", "return, last 100", third, "updates", "seconds"):
         table.add_column(column, justify="right")
     for r in results:
@@ -130,7 +132,7 @@ def _returns_table(results: Sequence[Result], table: Table) -> None:
 def agents_table(groups: Mapping[str, Sequence[Result]], title: str) -> None:
     """One row per agent, to stdout."""
     table = Table(title=title)
-    for column, justify in (("agent", "left"), ("solved", "right"), ("median learning time", "right"),
+    for column, justify in (("agent", "left"), ("learned", "right"), ("median learning time", "right"),
                             ("updates per step", "right"), ("seconds per seed", "right")):  # fmt: skip
         table.add_column(column, justify=justify)  # type: ignore[arg-type]
     for name, results in groups.items():

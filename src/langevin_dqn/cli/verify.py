@@ -8,7 +8,7 @@ import tyro
 
 from langevin_dqn import machine
 from langevin_dqn.cli.terminal import say
-from langevin_dqn.errors import UserError, visible
+from langevin_dqn.errors import UserError, counted, visible
 
 if TYPE_CHECKING:
     from langevin_dqn.runs.store import Store
@@ -67,7 +67,7 @@ def main(args: Args) -> int:
         complaints += _complaints_of_store(args)
     for complaint in complaints:
         print(visible(complaint))
-    outcome = f"{len(complaints)} checks failed" if complaints else "all checks passed"
+    outcome = f"{counted(len(complaints), 'check')} failed" if complaints else "all checks passed"
     print(f"{visible(args.store or ', '.join(args.agents))}: {outcome}")
     return 1 if complaints else 0
 

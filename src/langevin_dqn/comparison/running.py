@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from langevin_dqn.comparison.contenders import AgentChoice, Contender, Entry, contenders_of
 from langevin_dqn.comparison.grammar import seeds_of, split_list
 from langevin_dqn.errors import UserError, whole_number
+from langevin_dqn.extras import require
 from langevin_dqn.presets import AGENTS, DEFAULT_PRESET
 from langevin_dqn.runs.result import Result
 from langevin_dqn.runs.runners import Failure, Job
@@ -103,6 +104,7 @@ def sweep(
         >>> runs.select("agent", "epsilon", "seed", "episodes").rows()
         [('dqn:epsilon=0.1', 0.1, 0, 20), ('dqn:epsilon=0.5', 0.5, 0, 20)]
     """
+    require("polars")
     entries = entries_of(
         agents, envs, seeds=seeds, episodes=episodes, steps=steps, preset=preset, grid=grid, common=changes
     )

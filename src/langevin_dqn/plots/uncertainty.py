@@ -69,8 +69,10 @@ def draw_maps(result: Result, path: str | Path, episodes: Sequence[int] = EPISOD
 
     rows = 1 if len(shown) < 4 else 2
     columns = -(-len(shown) // rows)
+    protocol = _caption(result) if caption is None else caption
+    words = wrapped(f"{protocol.removesuffix('.')}. {_KEY}" if protocol else _KEY, 5.5)
     with plt.rc_context({"font.size": 8}):
-        size = (5.5, 1.75 * rows + 0.4)
+        size = (5.5, 1.75 * rows + 0.2 + 0.13 * len(words.splitlines()))
         figure, axes = plt.subplots(rows, columns, figsize=size, layout="constrained", squeeze=False)
         for axis in axes.flat[len(shown) :]:
             axis.set_visible(False)
@@ -82,9 +84,7 @@ def draw_maps(result: Result, path: str | Path, episodes: Sequence[int] = EPISOD
         for axis in axes[:, 0]:
             axis.set_ylabel("row = time step")
         _scale(figure, image, axes.ravel().tolist(), shrink=0.7)
-        protocol = _caption(result) if caption is None else caption
-        words = f"{protocol.removesuffix('.')}. {_KEY}" if protocol else _KEY
-        figure.supxlabel(wrapped(words, 5.5), size=7, color="0.35")
+        figure.supxlabel(words, size=7, color="0.35")
         write(figure, path, dpi=300)
         plt.close(figure)
     return path

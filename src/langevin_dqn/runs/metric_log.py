@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import IO, Any, Protocol
 
 from langevin_dqn import files
-from langevin_dqn.errors import UserError, brief, unknown
+from langevin_dqn.errors import UserError, brief, path_or_name, unknown
 from langevin_dqn.extras import require
 from langevin_dqn.runs.folders import check_writable
 
@@ -235,7 +235,7 @@ class MetricLog:
         steps: int | None = None,
         about: Row | None = None,
     ):
-        folder = Path(folder)
+        folder = Path(path_or_name("folder", folder))
         check_writers(writers)
         check_writable(folder)
         self._writers: dict[str, Writer] = {name: WRITERS[name](folder, steps, about or {}) for name in writers}

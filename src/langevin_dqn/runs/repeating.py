@@ -1,8 +1,9 @@
 """Whether a repeated run came out as it was stored.
 
 On the same kind of processor, with the same JAX, a run is the same byte for byte. Elsewhere a sum may be rounded
-differently in its last digit; the run then takes another course as soon as two actions have nearly equal values. So
-its first episodes still agree, and later ones need not.
+differently in its last digit, every update adds to the difference, and the run takes another course as soon as two
+actions have nearly equal values. So the episodes before its first few hundred updates still agree, and later ones need
+not.
 """
 
 from collections.abc import Mapping
@@ -17,8 +18,8 @@ Outcome = Literal["the same", "differs in rounding", "different"]
 
 #: What decides how a program rounds; runs of version 0.1 know their JAX only.
 _ROUNDING = ("processor", "jax", "jaxlib")
-#: Episodes that agree wherever a run is repeated, and how nearly.
-EPISODES, TOLERANCE = 10, 1e-3
+#: Updates before which episodes agree wherever a run is repeated, how many episodes at most, and how nearly.
+UPDATES, EPISODES, TOLERANCE = 250, 10, 1e-3
 
 
 def compare(kept: Result, again: Result, row: Mapping[str, Any]) -> Outcome:
@@ -35,9 +36,18 @@ def compare(kept: Result, again: Result, row: Mapping[str, Any]) -> Outcome:
     here = machine.describe()
     if all(row.get(name) == here[name] for name in _ROUNDING):
         return "different"
-    first = [(a[:EPISODES], b[:EPISODES]) for a, b in pairs]
+    count = comparable_episodes(kept)
+    first = [(a[:count], b[:count]) for a, b in pairs]
     agree = all(len(a) == len(b) and np.allclose(a, b, rtol=TOLERANCE, atol=TOLERANCE) for a, b in first)
     return "differs in rounding" if agree else "different"
+
+
+def comparable_episodes(kept: Result) -> int:
+    """The episodes whose actions follow from at most ``UPDATES`` updates: at most ``EPISODES``, and perhaps none."""
+    steps = np.cumsum(kept.lengths)
+    if kept.setting("update_timing", "between") == "between":
+        steps = steps - kept.lengths  # an episode acts on what was learned before it
+    return min(int((kept.setting("updates_per_step", 1) * steps <= UPDATES).sum()), EPISODES)
 
 
 def made_with(row: Mapping[str, Any]) -> str:

@@ -9,7 +9,7 @@ import jax
 
 from langevin_dqn.array_files import ArrayFile, shape_only
 from langevin_dqn.environments import Environment, HostEnvironment
-from langevin_dqn.errors import UserError
+from langevin_dqn.errors import UserError, path_or_name
 from langevin_dqn.loops import compiled, host, replaying
 from langevin_dqn.loops.capacity import exact_room, rounded_room, rounded_steps
 from langevin_dqn.runs import checkpoint
@@ -58,8 +58,10 @@ def find_checkpoints(
     """
     if isinstance(every, bool) or not isinstance(every, int | float) or not every > 0:
         raise UserError(f"checkpoint_every={every!r} is out of range", "it is a number of seconds above 0")
-    earlier = None if resume is None else Checkpoints(Path(resume), every)
-    where = checkpoint if isinstance(checkpoint, Checkpoints | None) else Checkpoints(Path(checkpoint), every)
+    earlier = None if resume is None else Checkpoints(Path(path_or_name("resume", resume)), every)
+    if not isinstance(checkpoint, Checkpoints | None):
+        checkpoint = Checkpoints(Path(path_or_name("checkpoint", checkpoint)), every)
+    where = checkpoint
     where = earlier if where is None else where
     if earlier is not None and where is not None and where.folder == earlier.folder:
         if checkpoint is not None and not earlier.files():

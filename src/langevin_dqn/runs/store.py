@@ -23,7 +23,7 @@ import numpy as np
 
 from langevin_dqn import __version__, files, machine
 from langevin_dqn.config import FIELD_TYPES, RENAMED, AgentConfig
-from langevin_dqn.errors import UserError
+from langevin_dqn.errors import UserError, path_or_name
 from langevin_dqn.extras import require
 from langevin_dqn.presets import AGENTS, CUSTOM, configured
 from langevin_dqn.runs import checksum, index, run_files
@@ -53,7 +53,7 @@ class Store:
     """
 
     def __init__(self, folder: str | Path):
-        self.folder = Path(folder)
+        self.folder = Path(path_or_name("store", folder))
         self.damaged: list[Path] = []
         self._swept = False
         self._packs: dict[Path, Packs] = {}
@@ -234,7 +234,7 @@ class Store:
 
 def load_results(folder: str | Path) -> "pl.DataFrame":
     """Every run in a store, as one polars table; see ``Store.load``."""
-    if not Path(folder).is_dir():
+    if not Path(path_or_name("folder", folder)).is_dir():
         raise UserError(f"there is no store at {folder}", "pass the folder that was given to --store")
     require("polars")
     return Store(folder).load()
