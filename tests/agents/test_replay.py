@@ -7,7 +7,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from scipy import stats
-from small_agents import SPACE, begin, fill, key, keys, quick_jit, repeated, small
+from small_agents import PICTURES, SPACE, begin, fill, key, keys, quick_jit, repeated, small
 
 from langevin_dqn.agents import Step
 from langevin_dqn.agents.replay import Layout, Transition
@@ -109,6 +109,22 @@ def numbered_replay(count, capacity, members=1, separate=False):
         transition = Transition(jnp.int32(0), jnp.int32(0), jnp.float32(number), jnp.int32(0), 1.0, {})
         replay = layout.add(key(0), replay, transition, jnp.ones(layout.buffers, bool), random_out=False)
     return layout, replay
+
+
+def test_a_larger_buffer_keeps_what_it_has():
+    layout, space = Layout(2, separate=False), PICTURES
+    replay = layout.init(space, {}, 3)
+    picture = jnp.arange(np.prod(space.shape), dtype=jnp.float32).reshape(space.shape)
+    for number in range(2):
+        transition = Transition(picture + number, jnp.int32(0), jnp.float32(number), picture, 1.0, {})
+        replay = layout.add(key(0), replay, transition, jnp.ones(1, bool), random_out=False)
+    larger = replay.with_capacity(5)
+    assert (larger.capacity, replay.capacity) == (5, 3)
+    np.testing.assert_array_equal(larger.data.obs[:, :3], replay.data.obs)
+    assert larger.data.obs.shape[2:] == space.shape
+    assert larger.size.tolist() == replay.size.tolist()
+    full = larger.with_capacity(2)
+    assert (full.capacity, full.cursor.tolist()) == (2, [0])
 
 
 def test_recent_samples_are_the_last_added_and_the_rest_from_all():

@@ -236,6 +236,21 @@ def test_a_damaged_group_costs_the_runs_in_it_alone(tmp_path, monkeypatch):
     assert not again.damaged
 
 
+def test_a_large_pack_has_few_groups(tmp_path, monkeypatch):
+    """Its footer stays short."""
+    monkeypatch.setattr(packs, "_GROUP", 1)
+    monkeypatch.setattr(packs, "_MOST_GROUPS", 2)
+    fill(tmp_path).pack()
+    assert pl.scan_parquet(pack_of(tmp_path)).select(pl.len()).collect().item() == len(JOBS)
+    assert row_groups(pack_of(tmp_path)) == 2
+    assert_all_there(tmp_path)
+
+
+def row_groups(path):
+    """As PyArrow counts them."""
+    return pytest.importorskip("pyarrow.parquet").ParquetFile(path).num_row_groups
+
+
 def test_what_is_not_a_pack_is_not_used(tmp_path):
     home = tmp_path / VERSION / packs.FOLDER
     home.mkdir(parents=True)
