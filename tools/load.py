@@ -102,8 +102,7 @@ def fill(folder: Path, args: Args) -> None:
     for job in jobs:
         store.put(job, replace(trained[job.agent, job.env, job.seed % each], seed=job.seed))
     wall, cpu = time.perf_counter() - wall, time.process_time() - cpu
-    for path in (RESULTS / "v2").glob("*.parquet"):
-        shutil.copy(path, folder / "v2")
+    shutil.copytree(RESULTS / "v2", folder / "v2", dirs_exist_ok=True)
     memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     show(f"{args.runs:,} × Store.put", Cost(wall, cpu, memory, 0, ""))
 
