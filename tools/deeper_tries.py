@@ -1,4 +1,4 @@
-"""The runs that chose the recommended presets: what was tried at depth 10, 20 and 30, and when each seed learned.
+"""The runs that chose the recommended presets, and tries to better them: settings, and when each seed learned.
 
     python tools/deeper_tries.py --list
     python tools/deeper_tries.py window_300 batch_64
@@ -26,13 +26,18 @@ _CHAIN: dict[str, Any] = {
 
 @dataclass(frozen=True)
 class Try:
-    """One setting, changed from ``paper``, and the runs that tried it."""
+    """One setting, changed from a preset, and the runs that tried it."""
 
     agent: str
     depth: int
     seeds: tuple[int, ...]
     budget: int
     changes: dict[str, Any]
+    preset: str = "paper"
+
+    def mapping(self, seed: int) -> int:
+        """The seed of the sea's action mapping."""
+        return seed if self.preset == "recommended" else seed * 7919 % 1000 + 1
 
 
 def _ensemble(**changes: Any) -> Try:
@@ -43,6 +48,11 @@ def _chain(depth: int = 20, lifetime: int = 100, **changes: Any) -> Try:
     """``lifetime`` is in episodes, all of which have ``depth`` steps."""
     changes = _CHAIN | changes | {"prior_lifetime": float(lifetime * depth)}
     return Try("langevin_dqn", depth, (101, 102, 103, 104), 1000 if depth == 10 else 2000, changes)
+
+
+def _one_chain(**changes: Any) -> Try:
+    """Langevin DQN as recommended, at depth 10."""
+    return Try("langevin_dqn", 10, (101, 102, 103, 104, 105, 106), 1000, changes, "recommended")
 
 
 TRIES = {
@@ -71,6 +81,20 @@ TRIES = {
     "chain_32_networks": _chain(prior_networks=32),
     "chain_20_updates": _chain(prior_std=0.2, updates_per_step=20),
     "chain_learning_rate_3e-3": _chain(prior_std=0.2, learning_rate=3e-3),
+    "one_chain": _one_chain(),
+    "one_chain_learning_rate_3e-3": _one_chain(learning_rate=3e-3),
+    "one_chain_learning_rate_1e-2": _one_chain(learning_rate=1e-2),
+    "one_chain_learning_rate_3e-3_leaky": _one_chain(learning_rate=3e-3, negative_slope=0.1),
+    "one_chain_learning_rate_3e-3_lifetime_100": _one_chain(learning_rate=3e-3, prior_lifetime=100.0),
+    "one_chain_noise_1e-4": _one_chain(noise_variance=1e-4),
+    "one_chain_no_noise": _one_chain(noise_variance=0.0),
+    "one_chain_lifetime_100": _one_chain(prior_lifetime=100.0),
+    "one_chain_lifetime_50": _one_chain(prior_lifetime=50.0),
+    "one_chain_lifetime_100_growth_0.05": _one_chain(prior_lifetime=100.0, prior_lifetime_growth=0.05),
+    "one_chain_std_1_lifetime_100": _one_chain(prior_std=1.0, prior_lifetime=100.0),
+    "one_chain_32_networks": _one_chain(prior_networks=32),
+    "one_chain_target_period_1": _one_chain(target_period=1),
+    "one_chain_window_300": _one_chain(recent_window=300),
 }
 
 
@@ -96,9 +120,9 @@ def main(args: Args) -> int:
     for name in args.names:
         one, times = TRIES[name], []
         for seed in one.seeds:
-            env = f"deep_sea:depth={one.depth},mapping_seed={seed * 7919 % 1000 + 1}"
+            env = f"deep_sea:depth={one.depth},mapping_seed={one.mapping(seed)}"
             result = train(
-                one.agent, env, seed=seed, episodes=one.budget, preset="paper", stop_when_solved=True, **one.changes
+                one.agent, env, seed=seed, episodes=one.budget, preset=one.preset, stop_when_solved=True, **one.changes
             )
             times.append(str(result.learning_time or "never"))
         print(f"| {name} | {one.depth} | {', '.join(times)} |", flush=True)
