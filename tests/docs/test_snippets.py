@@ -62,10 +62,10 @@ def prepare(page):
     from langevin_dqn.runs.runners import Job
     from langevin_dqn.runs.store import Store
 
-    if "agents/seed_0.npz" in pages.text_of(page):
-        Path("agents").mkdir()
-        env = re.search(r"--env (\S+)[^`]*--save agents", pages.text_of(page))[1]
-        save_agent(train("dqn", env, episodes=2, keep_agent=True), "agents/seed_0.npz")
+    saved = re.search(r"--env (\S+)[^`]*--save (out/\w+)", pages.text_of(page))
+    if saved:
+        Path(saved[2]).mkdir(parents=True)
+        save_agent(train("dqn", saved[1], episodes=2, keep_agent=True), f"{saved[2]}/seed_0.npz")
     if page == "docs/guide/bsuite.md":
         job = Job("dqn", "catch/0", 0, 2)
         Store("store").put(job, train("dqn", "catch/0", episodes=2))
