@@ -35,7 +35,7 @@ def check_environment(environment: Any, name: str) -> None:
     """
     if isinstance(environment, type):
         raise UserError(f"{name} is the class {environment.__name__}, not an environment", "pass an instance of it")
-    if isinstance(environment, int | float | None):
+    if isinstance(environment, int | float):
         raise UserError(f"{name} is not an environment: {environment!r}", "pass an id, such as 'deep_sea:depth=10'")
     if not (hasattr(environment, "reset") or hasattr(environment, "step")):
         raise UserError(f"{name} is not an environment: {brief(environment)}", _INHERIT)
