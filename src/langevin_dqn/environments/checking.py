@@ -35,10 +35,9 @@ def check_environment(environment: Any, name: str) -> None:
     """
     if isinstance(environment, type):
         raise UserError(f"{name} is the class {environment.__name__}, not an environment", "pass an instance of it")
-    if isinstance(environment, int | float):
-        raise UserError(f"{name} is not an environment: {environment!r}", "pass an id, such as 'deep_sea:depth=10'")
     if not (hasattr(environment, "reset") or hasattr(environment, "step")):
-        raise UserError(f"{name} is not an environment: {brief(environment)}", _INHERIT)
+        hint = "pass an id, such as 'deep_sea:depth=10'" if isinstance(environment, int | float) else _INHERIT
+        raise UserError(f"{name} is not an environment: {brief(environment)}", hint)
     if not isinstance(environment, Environment) and hasattr(environment, "close"):
         _check_members(environment, name, _HOST_MEMBERS, _ADAPT)
         _check_sizes(environment, name)
