@@ -15,8 +15,8 @@ from langevin_dqn.runs import metrics
 from langevin_dqn.runs.result import Result
 
 #: By depth: seeds, and the episodes within which all of them have to learn.
-DEPTHS = {10: (20, 1000), 20: (10, 1000), 30: (20, 1500), 50: (10, 2000), 70: (3, 4000), 100: (5, 7500)}
-BOOT_DEPTHS = {10: (10, 1000), 20: (10, 1000), 30: (20, 1500), 50: (3, 2000)}
+DEPTHS = {10: (20, 1000), 20: (10, 1000), 30: (20, 1500), 50: (10, 2000), 100: (5, 7500)}
+BOOT_DEPTHS = {10: (10, 1000), 20: (10, 1000), 30: (20, 1500)}
 MORE_NOISE_DEPTHS = {10: (20, 1000), 20: (10, 1000), 30: (20, 1500), 50: (6, 2000), 100: (1, 7500)}
 #: As in the paper's text, one update per step.
 PAPER = Variant("the paper's settings (5 members)", "ensemble_langevin_dqn", "paper")
