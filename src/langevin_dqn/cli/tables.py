@@ -111,7 +111,7 @@ def _say_where_no_episode_ended(results: Sequence[Result], console: Any) -> None
 def _returns_table(results: Sequence[Result], table: Table) -> None:
     """For environments without a known best return: returns instead of learning times."""
     measured = "regret" in results[0].measures
-    third = "regret" if measured else "highest return"
+    third = "regret" if measured else "max return"
     for column in ("seed", "episodes", "steps", "return, last 100", third, "updates", "seconds"):
         table.add_column(column, justify="right")
     for r in results:
