@@ -72,6 +72,7 @@ def test_a_script_knows_the_options_it_is_given(script, monkeypatch, capsys):
     options = {word for _, words in SCRIPTS if words[1] == script for word in words if word.startswith("--")}
     if options:
         monkeypatch.setattr(sys, "argv", [script, "--help"])
+        monkeypatch.syspath_prepend(str(Path(script).parent.resolve()))  # as Python does for a script
         with pytest.raises(SystemExit) as stop:
             runpy.run_path(script, run_name="__main__")
         assert stop.value.code == 0
