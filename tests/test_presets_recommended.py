@@ -46,12 +46,16 @@ def test_depth_10_is_learned_with_nothing_changed(agent, at_least):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("agent", AGENTS)
+@pytest.mark.parametrize("agent", [agent for agent in AGENTS if agent != "langevin_dqn"])
 def test_catch_is_learned_with_nothing_changed(agent):
-    """The mean return of the last 200 of 1,200 episodes, of 1 at best, in two of three seeds; a random policy has -0.6.
+    """The mean return of the last 200 of 1,200 episodes, of 1 at best; a random policy has -0.6."""
+    result = langevin_dqn.train(agent, "catch", seed=0, episodes=1200)
+    assert result.returns[-200:].mean() > 0.8
 
-    One chain may be late: of seeds 0 to 3, Langevin DQN had 0.52, 1.00, 1.00 and 1.00.
-    """
-    runs = [langevin_dqn.train(agent, "catch", seed=seed, episodes=1200) for seed in range(3)]
+
+@pytest.mark.slow
+def test_catch_is_learned_by_one_chain_in_most_seeds():
+    """The same in two of three seeds: one chain may be late. Seeds 0 to 3 had 0.52, 1.00, 1.00 and 1.00."""
+    runs = [langevin_dqn.train("langevin_dqn", "catch", seed=seed, episodes=1200) for seed in range(3)]
     means = sorted(run.returns[-200:].mean() for run in runs)
     assert means[1] > 0.8, means
