@@ -30,8 +30,8 @@ class Args:
     """Where to write the picture; a .png gets a .pdf beside it."""
     json: Path | None = None
     """Where the times are kept; what is there already is not measured again."""
-    no_new: bool = False
-    """Show what ``json`` has, and measure nothing."""
+    measure: bool = True
+    """Measure what ``json`` does not have; --no-measure only shows what it has."""
     quick: bool = False
     """Shallow seas, two seeds, 200 episodes: seconds instead of minutes."""
 
@@ -50,7 +50,7 @@ def main(args: Args) -> None:
         measured[name] = []
         for depth in QUICK[name] if args.quick else SERIES[name].depths:
             same = [t for t in known if (t.depth, t.budget, len(t.times)) == (depth, budget, count)]
-            if not same and not args.no_new:
+            if not same and args.measure:
                 started = time.perf_counter()
                 same = measure(name, depths=[depth], seeds=count, budget=budget)
                 print(f"{name}, depth {depth}: {time.perf_counter() - started:.0f} s", file=sys.stderr)

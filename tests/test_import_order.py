@@ -15,7 +15,18 @@ MOST_LINES = 350
 
 # A folder, or a module, may import from its own line and from the lines above it.
 ORDER = [
-    {"errors", "field_docs", "files", "machine", "version", "stopping", "compile_time", "runs", "runs.metrics"},
+    {
+        "errors",
+        "field_docs",
+        "files",
+        "machine",
+        "version",
+        "stopping",
+        "compile_time",
+        "runs",
+        "runs.metrics",
+        "synonyms",
+    },
     {"extras", "ids", "prng", "pytrees", "array_files", "runs.folders", "runs.metric_log", "runs.parquet_footer"},
     {"config", "keys"},
     {"presets"},
@@ -62,7 +73,8 @@ LEAVES = {
     "runs.folders": {"errors"},
     "runs.metric_log": {"errors", "extras", "files", "runs.folders"},
     "runs.parquet_footer": set(),
-    "config": {"errors", "field_docs"},
+    "synonyms": set(),
+    "config": {"errors", "field_docs", "synonyms"},
     "keys": {"prng"},
 }
 

@@ -1,5 +1,6 @@
 """What Python users get wrong, and the one line and the hint they get for it."""
 
+import inspect
 from dataclasses import dataclass
 
 import numpy as np
@@ -29,6 +30,7 @@ def test_hidden_takes_any_sequence_of_whole_numbers():
         ({"learning_rate": "0.1"}, "learning_rate='0.1' has the wrong type", "must be a number"),
         ({"lr": 0.1}, "unknown field 'lr'", "did you mean 'learning_rate'?"),
         ({"gamma": 0.9}, "unknown field 'gamma'", "did you mean 'discount'?"),
+        ({"num_episodes": 9}, "unknown field 'num_episodes'", "did you mean train(episodes=...), or --episodes?"),
         ({"preset": "papr"}, "unknown preset 'papr'", "did you mean 'paper'?"),
     ],
 )
@@ -40,10 +42,13 @@ def test_arguments_of_train(arguments, message, hint):
 
 
 def test_every_synonym_leads_to_a_field():
-    from langevin_dqn.config import FIELD_TYPES, SYNONYMS
+    from langevin_dqn.config import FIELD_TYPES
+    from langevin_dqn.synonyms import RUN_LENGTH, SYNONYMS
 
     assert set(SYNONYMS.values()) <= set(FIELD_TYPES)
     assert not set(SYNONYMS) & set(FIELD_TYPES)
+    assert not set(RUN_LENGTH) & set(FIELD_TYPES)
+    assert set(RUN_LENGTH.values()) <= set(inspect.signature(train).parameters)
 
 
 def test_a_preset_is_for_an_agent_by_name():

@@ -1,7 +1,7 @@
 """Learning curves with the recommended settings: classic control, FrozenLake, MinAtar's Breakout.
 
     python tools/control_curves.py                       # runs what results_control/ does not have, prints, draws
-    python tools/control_curves.py --no-new              # only prints the tables and draws
+    python tools/control_curves.py --no-measure          # only prints the tables and draws
     python tools/control_curves.py --only gymnax:Acrobot-v1 --agents langevin_dqn
 
 A run has learned when the mean return of its latest episodes reaches the threshold that Gymnasium registers for the
@@ -65,7 +65,7 @@ class Args:
     """Only these environments; nothing is drawn then."""
     agents: tuple[str, ...] = AGENTS
     """Only these agents."""
-    new: bool = True
+    measure: bool = True
     """Run what the store does not have."""
     figure: Path = Path("docs/figures/control.png")
     """Where the curves are drawn."""
@@ -87,7 +87,7 @@ def runs_of(env: str, task: Task, agents: tuple[str, ...], args: Args):
     from langevin_dqn.comparison.table import table_of
     from langevin_dqn.runs.store import Store
 
-    if args.new:
+    if args.measure:
         return sweep(agents, env, seeds=task.seeds, steps=task.steps, store=args.store, workers=1, progress=_say)
     entries = entries_of(agents, env, seeds=task.seeds, steps=task.steps)
     found = [(e, o) for e, o in zip(entries, stored(entries, Store(args.store)), strict=True) if o is not None]

@@ -1,7 +1,7 @@
 """How learning time depends on each setting of Ensemble Langevin DQN, one at a time, for docs/guide/settings.md.
 
 python tools/settings_sweep.py                        # measures what the file does not have yet, and draws
-python tools/settings_sweep.py --no-new               # only draws, and prints the tables
+python tools/settings_sweep.py --no-measure           # only draws, and prints the tables
 python tools/settings_sweep.py --page docs/guide/settings.md   # also writes the tables between the page's markers
 """
 
@@ -52,8 +52,8 @@ class Args:
     """Depth of Deep Sea."""
     episodes: int = 1000
     """Episodes per run, at most."""
-    no_new: bool = False
-    """Measure nothing."""
+    measure: bool = True
+    """Measure what the file does not have; --no-measure only draws, and prints the tables."""
 
 
 def name_of(field: str, value: float, base: Any) -> str:
@@ -158,7 +158,7 @@ def main(args: Args) -> None:
     machine.prepare()
     base = preset(AGENT, **BASE)
     times = json.loads(args.json.read_text(encoding="utf-8")) if args.json.exists() else {}
-    if not args.no_new:
+    if args.measure:
         measure(args, times, base)
     draw(args, times, base)
     page = args.page.read_text(encoding="utf-8") if args.page else ""

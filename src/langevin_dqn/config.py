@@ -16,6 +16,7 @@ from typing import Any, get_type_hints
 
 from langevin_dqn.errors import MOST_FLOAT, MOST_INT, UserError, unknown
 from langevin_dqn.field_docs import DocWithFields
+from langevin_dqn.synonyms import hint_for
 
 
 @dataclass(frozen=True)
@@ -283,21 +284,9 @@ def _layers(hidden: Any) -> tuple[int, ...]:
     return tuple(int(units) for units in layers)
 
 
-#: Names of fields elsewhere, and here.
-SYNONYMS = {
-    "alpha": "learning_rate", "lr": "learning_rate", "step_size": "learning_rate", "gamma": "discount",
-    "eps": "adam_eps", "exploration": "epsilon", "batch": "batch_size", "minibatch_size": "batch_size",
-    "buffer": "buffer_size", "replay_size": "buffer_size", "buffer_capacity": "buffer_size",
-    "ensemble_size": "members", "num_ensemble": "members", "sigma": "noise_variance", "temperature": "noise_variance",
-    "target_update_period": "target_period", "target_network_update_freq": "target_period",
-    "weight_decay": "regularizer", "hidden_sizes": "hidden", "layers": "hidden", "net_arch": "hidden",
-    "sgd_steps": "updates_per_step", "gradient_steps": "updates_per_step", "learning_starts": "min_replay_size",
-}  # fmt: skip
-
-
 def _unknown_field(name: str) -> UserError:
     error = unknown("field", name, FIELD_TYPES, "langevin-dqn list --fields shows all fields")
-    return UserError(error.message, f"did you mean {SYNONYMS[name]!r}?") if name in SYNONYMS else error
+    return UserError(error.message, hint_for(name) or error.hint)
 
 
 #: Field names and types, in order.

@@ -70,6 +70,18 @@ def test_a_failed_run_stops_nothing(tmp_path):
     assert (told.done, told.failed, told.ended) == (1, 1, True)
 
 
+def test_a_sweep_that_is_refused_leaves_no_trace_of_itself(tmp_path):
+    """As where a Ray cluster cannot be reached: status must not tell of a sweep that ended."""
+
+    def refused(jobs, progress):
+        raise UserError("cannot use a Ray cluster", "start one")
+        yield
+
+    with pytest.raises(UserError):
+        sweep(Store(tmp_path), JOBS, refused)
+    assert progress_file.read(tmp_path) is None
+
+
 def test_a_sweep_that_was_cut_off_goes_on(tmp_path):
     """What the first sweep stored is not run again."""
     store = Store(tmp_path)

@@ -46,6 +46,19 @@ def test_either_word_for_undecided_is_read(reports, written):
     assert differences(reports, read(written)) == []
 
 
+def test_the_scale_reported_is_the_largest_of_which_half_is_stored(tmp_path):
+    """Without any run it is the smallest, which is the first that somebody makes."""
+    jobs = [Job("dqn", "deep_sea:depth=3", seed, 2, "paper") for seed in range(4)]
+    figure = Figure("mine", "A figure", {"quick": jobs[:1], "standard": jobs[:2], "paper": jobs}, ())
+    store, found = Store(tmp_path), []
+    for job in (None, *jobs):
+        if job is not None:
+            returns = np.zeros(2, np.float32)
+            store.put(job, Result("dqn", job.env, job.seed, "paper", preset("dqn", "paper"), 0.99, returns, 0, 1.0))
+        found += [report.scale for report in summarise(store, [figure])]
+    assert found == ["quick", "standard", "paper", "paper", "paper"]
+
+
 def test_inconclusive_only_where_all_runs_are_there(tmp_path):
     """Undecided claims say whether more runs of the plan may decide them."""
     undecided = Claim("open", "Who knows.", lambda runs: inconclusive(f"{len(runs)} runs"))

@@ -112,10 +112,13 @@ class Board:
         self._write(force=True)
         return self
 
-    def __exit__(self, *_: object) -> None:
+    def __exit__(self, error: object, *_: object) -> None:
         if self._live:
             self._live.stop()
-        self._write(force=True, ended=True)
+        if error is not None and not self._running and not self._ended:  # refused: no sweep to tell of
+            progress_file.remove(self._store.folder)
+        else:
+            self._write(force=True, ended=True)
 
     def update(self, index: int, result: Result) -> None:
         """Take a run's result so far."""

@@ -21,7 +21,8 @@ def summarise(store: Store, figures: Iterable[Figure], scale: str | None = None)
         store: where the runs are.
         figures: which figures.
         scale: whose runs to use. By default, figure by figure, the largest scale of which
-            at least half of the runs are done or, where there is none, the one with the largest share.
+            at least half of the runs are done or, where there is none, the one with the largest share; without any
+            run, the smallest.
     """
     figures, scales = list(figures), (scale,) if scale else SCALES
     asked = {key_of(job): job for figure in figures for name in scales for job in figure.jobs[name]}
@@ -34,7 +35,9 @@ def summarise(store: Store, figures: Iterable[Figure], scale: str | None = None)
     for figure in figures:
         done = {name: stored(figure.jobs[name]) for name in scales}
         share = {name: len(done[name]) / max(len(figure.jobs[name]), 1) for name in done}
-        chosen = max(done, key=lambda name: (min(share[name], 0.5), SCALES.index(name)))
+        chosen = (
+            max(done, key=lambda name: (min(share[name], 0.5), SCALES.index(name))) if any(done.values()) else scales[0]
+        )
         missing = len(figure.jobs[chosen]) - len(done[chosen])
         findings = tuple((claim, _find(claim, done[chosen], missing)) for claim in figure.claims)
         reports.append(FigureReport(figure, chosen, done[chosen], len(figure.jobs[chosen]), findings))

@@ -72,6 +72,12 @@ def write(folder: Path, progress: Progress) -> None:
         files.write_text(folder / NAME, json.dumps(asdict(progress)))
 
 
+def remove(folder: Path) -> None:
+    """Tell of no sweep."""
+    with contextlib.suppress(OSError):
+        (folder / NAME).unlink()
+
+
 def read(folder: Path) -> Progress | None:
     """The last progress that a sweep wrote; None if nothing can be read."""
     try:
