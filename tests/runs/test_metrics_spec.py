@@ -85,6 +85,17 @@ def test_success_share_golden():
     assert metrics.success_share(episodes((2, WIN), (8, LOSS), (2, WIN)), BEST, last=4) == pytest.approx(0.5)
 
 
+@pytest.mark.parametrize("best", [0.0, -1.0])
+def test_without_a_positive_best_return_success_is_not_defined(best):
+    """Mountain car costs a point a step: no return is half of a best one that is not positive."""
+    assert metrics.first_success(episodes((3, 0.0)), best) is None
+    assert metrics.success_share(episodes((3, 0.0)), best) is None
+
+
+def test_the_share_of_no_episodes_is_zero():
+    assert metrics.success_share(np.array([]), BEST) == 0.0
+
+
 finite = st.floats(-5, 5, allow_nan=False, width=32)
 runs = st.lists(finite, min_size=1, max_size=200).map(lambda x: np.array(x, np.float64))
 bests = st.floats(0.25, 5, allow_nan=False, width=32)
