@@ -59,7 +59,8 @@ def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
 
 
 def on_page_content(content: str, page: Any, **_: Any) -> str:
-    """Turn the mathematics that ``pymdownx.arithmatex`` has marked into MathML."""
+    """Turn the mathematics that ``pymdownx.arithmatex`` has marked into MathML, and mark p-values in tables."""
+    content = re.sub(r"(?<=, )(p = [\d.e+-]+)(?=</td>)", r'<span class="p-value">\1</span>', content)
     return to_mathml(content, page.file.src_uri)
 
 

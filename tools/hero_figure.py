@@ -61,22 +61,23 @@ def times(runs: Any, agent: str, preset: str, changes: Mapping[str, Any]) -> dic
 
 def main(args: Args) -> None:
     machine.prepare()
-    from langevin_dqn.plots.style import MARKERS, STYLES, drawing
+    from langevin_dqn.plots.style import MARKERS, STYLES, WIDTH, drawing, grid
     from langevin_dqn.runs.store import load_results
 
     runs = load_results(args.store)
     with drawing() as plt:
-        figure, axes = plt.subplots(figsize=(7, 4.2), layout="constrained")
+        figure, axes = plt.subplots(figsize=(WIDTH, 3.9), layout="constrained")
         axes.axhspan(BUDGET, TOP, color="0.95", lw=0, zorder=0)
-        axes.text(4, 1.15 * BUDGET, f"most seeds do not\nlearn in {BUDGET:,}\nepisodes", size=8, color="0.35")
+        axes.text(4, 1.15 * BUDGET, f"most seeds do\nnot learn in\n{BUDGET:,} episodes", size=8, color="0.35")
         depths = np.linspace(4, np.log2(TOP), 50)
         axes.plot(depths, 2**depths, ":", color="0.5", lw=1.5, label="random actions, $2^N$")
         exact = json.loads(args.rlsvi.read_text(encoding="utf-8"))["rlsvi"]
         known = sorted((entry["depth"], np.median(entry["times"])) for entry in exact)
-        axes.plot(*zip(*known, strict=True), "x", color="0.35", ms=5, label="exact RLSVI (tabular)")
+        axes.plot(*zip(*known, strict=True), "x", color="0.35", ms=5, zorder=4, label="exact RLSVI (tabular)")
         for place, (marker, (agent, preset, changes, name)) in enumerate(zip(MARKERS, SERIES, strict=False)):
             style, found = STYLES[agent], times(runs, agent, preset, changes)
-            draw_series(axes, found, style.color, marker, name, 1.45 * BUDGET * 1.28**place)
+            aside = 1.03 ** (place - len(SERIES) // 2)  # bars and markers of two agents stay apart
+            draw_series(axes, found, style, marker, name, above=1.45 * BUDGET * 1.28**place, aside=aside)
             print(name, {depth: (len(values), float(np.median(values))) for depth, values in found.items()})
         axes.set(yscale="log", ylim=(10, TOP), xlim=(3.7, 112), xscale="log")
         axes.set_xticks([5, 10, 20, 30, 50, 70, 100], [5, 10, 20, 30, 50, 70, 100])
@@ -86,25 +87,34 @@ def main(args: Args) -> None:
         axes.set_yticks([], minor=True)
         axes.set(xlabel="depth N of Deep Sea", ylabel="learning time (episodes)")
         axes.plot([], [], "-", color="0.4", lw=4, alpha=0.3, label="quartiles over seeds")
-        axes.legend(frameon=False, fontsize=8, loc="lower right")
-        figure.savefig(args.out, dpi=200)
+        grid(axes)
+        legend = {"framealpha": 1, "edgecolor": "none", "fontsize": 7.5, "labelspacing": 0.35, "borderaxespad": 0.2}
+        axes.legend(loc="lower right", **legend)
+        figure.savefig(args.out, dpi=300)
         plt.close(figure)
 
 
-def draw_series(axes, found: Mapping[int, list[float]], color: str, marker: str, name: str, above: float) -> None:
-    """Medians, joined where neighbouring depths were learned, and quartiles as bars.
+def draw_series(axes, found: Mapping[int, list[float]], style: Any, marker: str, name: str, above: float, aside: float):
+    """Medians, and quartiles as bars; a line joins at least three neighbouring depths that were learned.
 
-    A depth that most seeds do not learn has an open marker at the height ``above``, and interrupts the line.
+    A depth that most seeds do not learn has an open marker at the height ``above``, and interrupts the line. ``aside``
+    moves everything to the left or right.
     """
-    middle = {depth: float(np.median(values)) for depth, values in found.items()}
-    shown = [value if np.isfinite(value) else np.nan for value in middle.values()]
-    axes.plot(list(middle), shown, marker + "-", color=color, ms=6, lw=1.6, label=name)
-    for depth, values in found.items():
-        if np.isfinite(middle[depth]):
+    from langevin_dqn.plots.style import joined
+
+    color = style.color
+    middle = {aside * depth: float(np.median(values)) for depth, values in found.items()}
+    line = joined(list(middle.values()))
+    axes.plot(list(middle), line, ls=style.dashes, color=color, lw=1.6)
+    for (x, height), values in zip(middle.items(), found.values(), strict=True):
+        if np.isfinite(height):
             low, high = np.quantile(values, [0.25, 0.75], method="nearest")
-            axes.plot([depth, depth], [low, min(high, TOP)], "-", color=color, lw=4, alpha=0.3, solid_capstyle="butt")
+            axes.plot([x, x], [low, min(high, TOP)], "-", color=color, lw=3.5, alpha=0.3, solid_capstyle="butt")
+            axes.plot(x, height, marker, color=color, ms=5.5)
         else:
-            axes.plot(depth, above, marker, mfc="white", color=color, ms=6)
+            axes.plot(x, above, marker, mfc="white", color=color, ms=5.5)
+    dashes = style.dashes if np.isfinite(line).any() else ""
+    axes.plot([], [], marker=marker, color=color, ls=dashes, lw=1.6, ms=5.5, label=name)
 
 
 if __name__ == "__main__":

@@ -139,10 +139,11 @@ def draw(args: Args, times: dict[str, dict[str, int | None]], base: Any) -> None
             axes.set_yticks([], minor=True)
             axes.grid(axis="y", color="0.9", lw=0.6)
             axes.set_axisbelow(True)
+        late_words = f"not learned in {args.episodes:,} episodes"
         handles = [
             plt.Line2D([], [], ls="", marker="o", ms=3.5, color=color, alpha=0.6, mew=0, label="one seed"),
             plt.Line2D([], [], lw=2, color=color, label="median"),
-            plt.Line2D([], [], ls="", marker="^", ms=4.5, mfc="white", color=color, label="not learned"),
+            plt.Line2D([], [], ls="", marker="^", ms=4.5, mfc="white", color=color, label=late_words),
             plt.Rectangle((0, 0), 1, 1, color="0.93", label="recommended"),
         ]
         figure.legend(handles=handles, loc="outside upper center", ncols=4, columnspacing=1.4, **LEGEND)

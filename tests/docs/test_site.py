@@ -3,6 +3,7 @@
 import functools
 import http.server
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -63,6 +64,7 @@ def test_no_markup_is_left_over(site):
         text = path.read_text(encoding="utf-8")
         for raw in (":math:", ":class:", ":func:", ":meth:", ".. math::", "arithmatex", "<!-- fields", "<!-- commands"):
             assert raw not in text, (path.name, raw)
+        assert not re.search(r"\|\s*:?---", text), f"{path.name} has a table that is not one"
         assert "&gt;&gt;&gt; " not in text.replace('<span class="gp">&gt;&gt;&gt; </span>', ""), path.name
 
 

@@ -1,5 +1,6 @@
 """Depth 30 with one part of the method taken away at a time, and some of it at depth 50."""
 
+import textwrap
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -11,7 +12,7 @@ from langevin_dqn.paper.claims import LEVEL, Claim, Finding, decide, inconclusiv
 from langevin_dqn.paper.figure import Figure, FigureReport
 from langevin_dqn.paper.jobs import merge
 from langevin_dqn.paper.statistics import median_interval, share_interval, sign_test
-from langevin_dqn.plots.style import WIDTH, check_path, drawing, save
+from langevin_dqn.plots.style import WIDTH, check_path, drawing, save, typeset
 from langevin_dqn.runs.result import Result
 
 DEPTH, SEEDS, BUDGET = 30, 20, 1500
@@ -27,12 +28,11 @@ TEN = Variant("10 members", _AGENT, changes={"members": 10})
 FIVE = Variant("5 members", _AGENT, changes={"members": 5})
 FIVE_NO_NOISE = Variant("5 members, without noise", _AGENT, changes={"members": 5, "noise_variance": 0.0})
 FIVE_MORE_NOISE = Variant("5 members, σ_w² = 1e-4", _AGENT, changes={"members": 5, "noise_variance": 1e-4})
-SAME_BOOT = Variant("Boot DQN with the same", BOOT.agent)
 OWN_MINIBATCHES = Variant(
     "σ_w² = 1e-4, a minibatch for each member", _AGENT, changes={"noise_variance": 1e-4, "shared_minibatch": False}
 )
 VARIANTS = (
-    FULL, NO_NOISE, MORE_NOISE, FADING_PRIOR, NOTHING_RECENT, TEN, FIVE, FIVE_NO_NOISE, FIVE_MORE_NOISE, SAME_BOOT,
+    FULL, NO_NOISE, MORE_NOISE, FADING_PRIOR, NOTHING_RECENT, TEN, FIVE, FIVE_NO_NOISE, FIVE_MORE_NOISE, BOOT,
     OWN_MINIBATCHES,
 )  # fmt: skip
 #: What is run there: seeds of each.
@@ -96,7 +96,7 @@ def _deeper(variant: Variant, results: Sequence[Result]) -> str:
 def draw(report: FigureReport, path: Path, caption: str) -> Path:
     path = check_path(path)
     with drawing() as plt:
-        figure, axes = plt.subplots(figsize=(WIDTH, 3.2), layout="constrained")
+        figure, axes = plt.subplots(figsize=(WIDTH, 3.9), layout="constrained")
         rng = np.random.default_rng(0)
         for place, variant in enumerate(VARIANTS):
             times = variant.times(report.results, DEPTH)
@@ -105,23 +105,29 @@ def draw(report: FigureReport, path: Path, caption: str) -> Path:
             late, color = np.isinf(times), "#009E73" if variant is FULL else "#0072B2"
             y = place + rng.uniform(-0.22, 0.22, len(times))
             axes.plot(times[~late], y[~late], "o", color=color, ms=3.5, alpha=0.65, mew=0)
-            axes.plot(np.full(late.sum(), BUDGET), y[late], ">", mec=color, mfc="white", ms=4.5)
             if late.any():
-                axes.annotate(f"{late.sum()}", (BUDGET * 1.03, place), size=8, color="0.25", va="center")
+                axes.plot(BUDGET, place, ">", mec=color, mfc="white", ms=5, zorder=4)
+                words = f"{late.sum()} of {len(times)}"
+                axes.annotate(words, (BUDGET * 1.02, place), size=8, color="0.25", va="center", annotation_clip=False)
             low, high = np.minimum(median_ends(times), BUDGET)
             axes.plot([low, high], [place, place], color="0.15", lw=1.2)
-            axes.plot(min(float(np.median(times)), BUDGET), place, "|", color="0.15", ms=12, mew=2)
+            if np.isfinite(np.median(times)):
+                axes.plot(np.median(times), place, "|", color="0.15", ms=12, mew=2)
         axes.axvline(DEPTH**2 / 2, color="0.6", lw=1, ls="--", zorder=0)
         axes.annotate(
             "$N^2/2$", (DEPTH**2 / 2, 1.0), xycoords=("data", "axes fraction"), size=8, color="0.4", ha="center",
             va="bottom",
         )  # fmt: skip
-        axes.set_yticks(range(len(VARIANTS)), [v.name.replace("σ_w²", r"$\sigma_w^2$") for v in VARIANTS])
-        axes.set(xlabel=f"learning time at depth {DEPTH} (episodes)", xlim=(250, BUDGET * 1.08))
+        names = [typeset("\n".join(textwrap.wrap(variant.name, 28))) for variant in VARIANTS]
+        axes.set_yticks(range(len(VARIANTS)), names, size=8, linespacing=1.15)
+        axes.set(xlabel=f"learning time at depth {DEPTH} (episodes)", xlim=(250, BUDGET * 1.02))
         axes.invert_yaxis()
         axes.grid(axis="x", color="0.9", lw=0.6)
         axes.set_axisbelow(True)
-        text = "Point: one seed; bar: median with its 95% interval; open triangles: seeds that did not learn, counted."
+        text = (
+            "Point: one seed; bar: median with its 95% interval; "
+            f"open triangle: seeds that did not learn in {BUDGET:,} episodes."
+        )
         return save(plt, figure, path, f"{caption}. {text}")
 
 
@@ -161,7 +167,7 @@ FIGURE = Figure(
             "With five members it is slower without noise than with the paper's σ_w² of 1e-4.",
             than=FIVE_MORE_NOISE,
         ),
-        _claim("boot", SAME_BOOT, "Boot DQN with the same prior, members and replay is slower."),
+        _claim("boot", BOOT, "Boot DQN with the same prior, members and replay is slower."),
         _claim(
             "shared",
             MORE_NOISE,

@@ -12,7 +12,7 @@ from langevin_dqn.paper.categories import scores_of
 from langevin_dqn.paper.claims import FAILS, HOLDS, LEVEL, Claim, Finding, decide, inconclusive, mean_of
 from langevin_dqn.paper.figure import Figure, FigureReport
 from langevin_dqn.paper.statistics import mean_above, mean_interval
-from langevin_dqn.plots.style import STYLES, WIDTH, check_path, drawing, grid, label, save
+from langevin_dqn.plots.style import MARKERS, STYLES, WIDTH, check_path, drawing, grid, label, save
 from langevin_dqn.runs.result import Result
 from langevin_dqn.runs.runners import Job
 
@@ -192,18 +192,20 @@ def draw(report: FigureReport, path: Path, caption: str) -> Path:
         for i, tag in enumerate(tags):
             for agent, (new, old, _) in mean_scores(report.results, tag).items():
                 x, color = i + 0.19 * (AGENTS.index(agent) - 1.5), STYLES[agent].color
-                axes.plot([x, x], [old, new], color=color, lw=1)
-                axes.plot(x, old, "o", mec=color, mfc="white", ms=5)
-                axes.plot(x, new, "o", color=color, ms=5)
-        for agent in AGENTS:
-            axes.plot([], [], "o", color=STYLES[agent].color, ms=5, label=label(agent))
+                marker, ends = MARKERS[AGENTS.index(agent)], (x - 0.035, x + 0.035)  # equal scores stay apart
+                axes.plot(ends, [old, new], color=color, lw=1)
+                axes.plot(ends[0], old, marker, mec=color, mfc="white", ms=5)
+                axes.plot(ends[1], new, marker, color=color, ms=5)
+        for marker, agent in zip(MARKERS, AGENTS, strict=False):
+            axes.plot([], [], marker, color=STYLES[agent].color, ms=5, label=label(agent))
         axes.set_xlim(-0.5, len(tags) - 0.5)
         axes.plot([], [], "o", mec="0.3", mfc="white", ms=5, label="before")
         axes.set_xticks(range(len(tags)), [tag.replace("_", "\n") for tag in tags])
         axes.set(ylabel="bsuite score", ylim=(-0.03, 1.03))
         grid(axes)
         figure.legend(loc="outside upper center", ncols=3, frameon=False, fontsize=8)
-        return save(plt, figure, path, f"{caption}. Filled: recommended preset; open: what the paper's figures run.")
+        text = "Filled: recommended preset; open: what the paper's figures run; no marker: not run."
+        return save(plt, figure, path, f"{caption}. {text}")
 
 
 def describe(report: FigureReport) -> str:

@@ -70,7 +70,7 @@ def draw(report: FigureReport, path: Path, caption: str) -> Path:
                 style = {"color": colors[place], "ms": 4.5, "alpha": 0.75, "mew": 0, "ls": ""}
                 axes.plot(x[~late], times[~late], marker=markers[place], label=name, **style)
                 axes.plot(x[late], np.full(late.sum(), BUDGET), "^", mec=colors[place], mfc="white", ms=5)
-        axes.plot([], [], "^", mec="0.3", mfc="white", ms=5, label="not learned within the budget")
+        axes.plot([], [], "^", mec="0.3", mfc="white", ms=5, label=f"not learned in {BUDGET:,} episodes")
         axes.set_xticks(range(len(DEPTHS)), [str(depth) for depth in DEPTHS])
         axes.set(yscale="log", xlabel="depth N", ylabel="learning time (episodes)", ylim=(10, BUDGET * 1.3))
         axes.set_yticks([10, 50, 100, 500, 1000, 5000], ["10", "50", "100", "500", "1,000", "5,000"])
@@ -80,7 +80,7 @@ def draw(report: FigureReport, path: Path, caption: str) -> Path:
         axes.set_yticks([], minor=True)
         grid(axes)
         figure.legend(loc="outside upper center", ncols=2, frameon=False, fontsize=8)
-        text = "Point: one seed, with an action mapping of its own; seeds in the order of their times."
+        text = "Point: one seed, with an action mapping of its own, in the order of their times; no point: not run."
         return save(plt, figure, path, f"{caption}. {text}")
 
 

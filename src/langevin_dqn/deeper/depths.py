@@ -10,7 +10,7 @@ from langevin_dqn.deeper.variants import BOOT, ENSEMBLE, MORE_NOISE, Variant, de
 from langevin_dqn.paper.claims import Claim, Finding
 from langevin_dqn.paper.figure import Figure, FigureReport
 from langevin_dqn.paper.jobs import merge
-from langevin_dqn.plots.style import LEGEND, STYLES, WIDTH, check_path, drawing, grid, save
+from langevin_dqn.plots.style import LEGEND, STYLES, WIDTH, check_path, drawing, grid, save, typeset
 from langevin_dqn.runs import metrics
 from langevin_dqn.runs.result import Result
 
@@ -82,7 +82,9 @@ def draw(report: FigureReport, path: Path, caption: str) -> Path:
             shift = 1.02 ** (0, 2, -2, 4)[place]  # the first in the middle
             middles = [float(np.median(times)) for times in found.values()]
             shown = [np.nan if np.isinf(middle) else middle for middle in middles]
-            axes.plot(shift * np.array(list(found)), shown, color=color, ls=dashes, lw=1.6, label=variant.name)
+            axes.plot(shift * np.array(list(found)), shown, color=color, ls=dashes, lw=1.6)
+            line = {"color": color, "ls": dashes, "lw": 1.6, "marker": marker, "ms": 4, "mew": 0}
+            axes.plot([], [], label=typeset(variant.name), **line)
             for depth, times in found.items():
                 x = shift * depth * 1.02 ** np.linspace(-0.8, 0.8, len(times))
                 late = np.isinf(times)

@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 
 from langevin_dqn.insight.deep_exploration import SERIES, Times, geometric_quantile
-from langevin_dqn.plots.style import STYLES, check_path, drawing, grid, save
+from langevin_dqn.plots.style import STYLES, check_path, drawing, grid, joined, save
 
 #: Colour, dashes, marker and words of each series, by what is measured.
 LOOKS = {
@@ -74,14 +74,15 @@ def _series(axes, name: str, series: Sequence[Times], shift: float) -> None:
     color, dashes, marker, text = LOOKS[name]
     inside = [t for t in series if t.quantile(0.5) is not None]
     beyond = [t for t in series if t.quantile(0.5) is None]
-    line = {"color": color, "marker": marker, "ms": 4, "ls": dashes or "none", "lw": 1.3, "label": text, "zorder": 3}
+    looks = {"color": color, "marker": marker, "ms": 4, "lw": 1.3, "zorder": 3}
     if inside:
         x = np.array([t.depth for t in inside]) + shift
         low, middle, high = ([_or_budget(t, share) for t in inside] for share in (0.25, 0.5, 0.75))
         axes.vlines(x, low, high, color=color, lw=1.1, alpha=0.7)
     else:
         x, middle = np.array([]), []
-    axes.plot(x, middle, **line)
+    line = dashes if dashes and np.isfinite(joined(middle)).any() else "none"
+    axes.plot(x, middle, ls=line, label=text, **looks)
     for t in beyond:
         axes.plot(t.depth + shift, t.budget, color=color, marker=marker, ms=4, mfc="white", zorder=4)
         axes.annotate(

@@ -1,6 +1,7 @@
 """What pictures share: a style for each agent, matplotlib's settings, file names and captions."""
 
 import itertools
+import re
 import textwrap
 from collections.abc import Iterable, Sequence
 from contextlib import contextmanager
@@ -85,8 +86,34 @@ def drawing():
 
 
 def wrapped(caption: str, inches: float) -> str:
-    """A caption of size 7 in lines that a picture of this width has room for."""
-    return "\n".join(textwrap.wrap(caption, int(17.5 * inches)))
+    """A caption of size 7 in lines of about equal length that a picture of this width has room for."""
+    room = int(17.5 * inches)
+    lines = textwrap.wrap(caption, room)
+    for width in range(room, 0, -1):
+        shorter = textwrap.wrap(caption, width)
+        if len(shorter) > len(lines):
+            break
+        lines = shorter
+    return "\n".join(lines)
+
+
+def typeset(name: str) -> str:
+    """A name with σ_w² and powers of ten, such as 1e-4, set as mathematics."""
+    name = re.sub(r"\b1e(-?\d+)", r"$10^{\1}$", name)
+    return name.replace("σ_w²", r"$\sigma_w^2$")
+
+
+def joined(values: Sequence[float]) -> np.ndarray:
+    """The values to draw a line through: those in rows of at least three finite ones; the others are NaN.
+
+    A line through two points shows no trend, and reads as if it did.
+    """
+    finite = np.isfinite(np.asarray(values, float))
+    kept = np.full(len(finite), np.nan)
+    for start in range(len(finite) - 2):
+        if finite[start : start + 3].all():
+            kept[start : start + 3] = values[start : start + 3]
+    return kept
 
 
 def log_ticks(axes, values: Sequence[int]) -> None:

@@ -13,6 +13,9 @@ from langevin_dqn.report.pictures import caption
 from langevin_dqn.report.summary import to_dicts
 from langevin_dqn.report.verdicts import format_verdict
 
+#: By how the ids of all figures start.
+_TITLES = {"fig": "Replication results", "deeper": "Results of the recommended settings"}
+
 
 def document(reports: Sequence[FigureReport], pictures: Mapping[str, str] | None = None) -> str:
     """How many claims hold, a line for each claim, then what was found, figure by figure.
@@ -21,8 +24,9 @@ def document(reports: Sequence[FigureReport], pictures: Mapping[str, str] | None
         reports: what the runs show.
         pictures: by figure, where its picture is, as a link from where the text will be.
     """
-    papers = all(report.figure.id.startswith("fig") for report in reports)
-    lines = ["# Replication results" if papers else "# Results", "", *_introduction(reports), ""]
+    starts = {report.figure.id.rstrip("0123456789").partition("_")[0] for report in reports}
+    title = _TITLES[starts.pop()] if len(starts) == 1 and starts <= _TITLES.keys() else "Results"
+    lines = [f"# {title}", "", *_introduction(reports), ""]
     lines += ["| figure | claim | verdict | after correction |", "|---|---|---|---|"]
     lines += [row(claim) for claim in to_dicts(reports)]
     corrected = corrections(reports)
