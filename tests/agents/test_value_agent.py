@@ -68,6 +68,14 @@ def test_epsilon_greedy_frequencies():
     assert stats.chisquare(action_counts(agent, state), expected).pvalue > 1e-4
 
 
+@pytest.mark.parametrize(("decay", "expected"), [(0, [0.5, 0.5, 0.5]), (1, [0.5, 0.1, 0.1]), (2, [0.5, 0.3, 0.1])])
+def test_epsilon_falls_over_so_many_episodes(decay, expected):
+    """From the first to the last value in a straight line; without a decay it stays."""
+    agent = small("dqn", epsilon=0.5, epsilon_final=0.1, epsilon_decay_episodes=decay)
+    found = [float(agent.epsilon(jnp.int32(episode))) for episode in (1, 2, 3)]
+    assert found == pytest.approx(expected)
+
+
 def test_decaying_epsilon_ends_where_it_should():
     """ε falls from 0.5: binomial at the first and third of four episodes (level 1e-4); none after the decay."""
     agent = small("dqn", epsilon=0.5, epsilon_final=0.0, epsilon_decay_episodes=4)

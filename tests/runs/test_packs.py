@@ -246,6 +246,23 @@ def test_a_large_pack_has_few_groups(tmp_path, monkeypatch):
     assert_all_there(tmp_path)
 
 
+def test_a_large_damaged_pack_is_read_in_its_few_groups(tmp_path, monkeypatch):
+    """Not run by run: each read goes through the footer."""
+    monkeypatch.setattr(packs, "_GROUP", 1)
+    monkeypatch.setattr(packs, "_MOST_GROUPS", 2)
+    fill(tmp_path).pack()
+    path = pack_of(tmp_path)
+    content = bytearray(path.read_bytes())
+    content[200:260] = bytes(60)  # in the first group
+    path.write_bytes(content)
+    reads, scan = [], pl.scan_parquet
+    monkeypatch.setattr(pl, "scan_parquet", lambda *args, **named: reads.append(1) or scan(*args, **named))
+    frames, intact = packs._parts(path)
+    assert not intact
+    assert sum(frame.height for frame in frames) == len(JOBS) // 2
+    assert len(reads) == 2
+
+
 def row_groups(path):
     """As PyArrow counts them."""
     return pytest.importorskip("pyarrow.parquet").ParquetFile(path).num_row_groups

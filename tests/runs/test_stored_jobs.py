@@ -7,6 +7,7 @@ import pytest
 
 from langevin_dqn import presets
 from langevin_dqn.presets import preset
+from langevin_dqn.runs import stored_jobs
 from langevin_dqn.runs.runners import Job
 from langevin_dqn.runs.store import Store, key_of
 from langevin_dqn.runs.stored_jobs import job_of, learner_of, sample, stratum_of
@@ -39,6 +40,12 @@ def row(agent="dqn", env="deep_sea:depth=4", seconds=1.0, reading="paper", **cha
 )
 def test_learner_of_a_row(stored, learner):
     assert learner_of(stored) == learner
+
+
+@pytest.mark.parametrize("env", ["gym:CartPole-v1", "gym:sys:Lake-v1", "dm:sys:exit", "python:sys:exit"])
+def test_what_an_id_names_is_not_imported_to_learn_the_kind_of_a_row(env, monkeypatch):
+    monkeypatch.setattr(stored_jobs, "_learner", lambda *_: pytest.fail("the environment is made"))
+    assert learner_of(row(env=env)) == "dense"
 
 
 def test_a_row_from_before_a_setting_existed_has_its_default():
