@@ -85,11 +85,15 @@ def _print(folder: Path, runs: int, counts: dict[str, dict[str, list[int]]], pro
             of = f" of {run.of:,}" if run.of else ""
             console.print(f"  {run.job}: {run.episodes:,}{of} episodes", soft_wrap=True)
     else:
-        how = "ended" if progress.ended else "was interrupted"
+        is_complete = progress.ended and progress.done + progress.failed == progress.total
+        failed = f", {progress.failed} failed" if progress.failed else ""
         console.print(
-            f"the last sweep ({progress.what}) {how} after {format_duration(progress.seconds)}: "
-            f"{progress.done} runs done"
+            f"the last sweep, {progress.what}, {'ended' if is_complete else 'was interrupted'} after "
+            f"{format_duration(progress.seconds)}: {progress.done} of {progress.total} runs done{failed}",
+            soft_wrap=True,
         )
+        if not is_complete:
+            console.print("hint: repeat the command of the sweep to continue")
 
 
 #: Rows of the table of contents.
