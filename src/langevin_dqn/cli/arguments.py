@@ -5,8 +5,10 @@ import dataclasses
 import inspect
 import io
 import re
+import sys
+import textwrap
 from collections.abc import Sequence
-from typing import Annotated, Any, TypeVar, get_args, get_type_hints
+from typing import Annotated, Any, Literal, TextIO, TypeVar, get_args, get_origin, get_type_hints
 
 from langevin_dqn.errors import MOST_INT, MOST_SEED, UserError, nearest, option_in_range
 from langevin_dqn.field_docs import descriptions
@@ -24,9 +26,9 @@ def parse(kind: type[T], argv: Sequence[str], prog: str) -> T:
         name = word.partition("=")[0].replace("_", "-")
         if word.startswith("--") and name not in options | {"--help"}:
             raise UserError(f"unknown option {word}", nearest(name, sorted(options)))
-    complaints = io.StringIO()
+    complaints, said = io.StringIO(), _Captured(sys.stdout)
     try:
-        with contextlib.redirect_stderr(complaints):
+        with contextlib.redirect_stderr(complaints), contextlib.redirect_stdout(said):
             args: Any = tyro.cli(
                 _described(kind),
                 args=list(argv),
@@ -37,6 +39,7 @@ def parse(kind: type[T], argv: Sequence[str], prog: str) -> T:
         return kind(**{field.name: _checked(field, getattr(args, field.name)) for field in dataclasses.fields(kind)})  # type: ignore[arg-type]
     except SystemExit as stop:
         if stop.code == 0:  # --help
+            print(_drawable(_fitted(said.getvalue(), kind), sys.stdout), end="")
             raise
         raise _no_number(complaints.getvalue()) or UserError(
             _first_sentence(complaints.getvalue()), f"see {prog} --help"
@@ -50,17 +53,76 @@ def _described(kind: type) -> type:
     about, hints = descriptions(kind), get_type_hints(kind, include_extras=True)
     fields: list[Any] = []
     for field in dataclasses.fields(kind):
-        shown: dict[str, Any] = {"help": about[field.name]} if field.name in about else {}
-        positional = "Positional" in str(field.type)
-        if positional or field.default is False or field.default in (None, "", ()):
+        shown: dict[str, Any] = {"help": _INNER_COMMA.sub(_COMMA, about[field.name])} if field.name in about else {}
+        if _is_positional(field) or field.default is False or field.default in (None, "", ()):
             shown["help_behavior_hint"] = ""
+        elif isinstance(field.default, str):
+            shown["help_behavior_hint"] = _INNER_COMMA.sub(_COMMA, f"(default: {field.default})")
         types = [one for one in get_args(hints[field.name]) if one in (int, float, str)]
-        if positional:
-            shown["metavar"] = f"[{field.name.upper()} ...]"
+        if _is_positional(field):
+            shown["metavar"] = _metavar(field, hints[field.name])
         elif field.default is None and types:
             shown["metavar"] = types[0].__name__.upper()
         fields.append((field.name, Annotated[hints[field.name], tyro.conf.arg(**shown)], field))
     return dataclasses.make_dataclass(kind.__name__, fields)
+
+
+#: A comma inside a word, such as an id, and what stands for it while tyro breaks lines, which it does after commas.
+_INNER_COMMA, _COMMA = re.compile(r",(?=\S)"), "\ue000"
+#: Columns of a terminal for which help is written.
+_COLUMNS = 80
+#: How the lines of tyro's tables begin; colours come first on a terminal.
+_FRAME = ("│", "╭", "╰", " ", "\x1b")
+
+
+class _Captured(io.StringIO):
+    """Keeps what is printed; it is coloured if ``stream`` is a terminal."""
+
+    def __init__(self, stream: TextIO):
+        super().__init__()
+        self._stream = stream
+
+    def isatty(self) -> bool:
+        return self._stream.isatty()
+
+    @property
+    def encoding(self) -> str:  # type: ignore[override]
+        """The one for which tyro draws its tables, and its complaints, in one way."""
+        return "utf-8"
+
+
+def _drawable(text: str, stream: TextIO) -> str:
+    """``text`` with the lines of tables that ``stream`` can show."""
+    try:
+        text.encode(getattr(stream, "encoding", None) or "utf-8")
+    except UnicodeEncodeError:
+        return text.translate(str.maketrans("╭╮╰╯─│", "++++-|"))
+    return text
+
+
+def _fitted(text: str, kind: type) -> str:
+    """The help of tyro with the commas inside words, and a line of usage and a description that fit."""
+    usage, *rest = text.replace(_COMMA, ",").split("\n")
+    rest = [line if line.startswith(_FRAME) else textwrap.fill(line, _COLUMNS) for line in rest]
+    plain = re.sub(r"\x1b\[[\d;]*m", "", usage)
+    if len(plain) > _COLUMNS:
+        hints = get_type_hints(kind, include_extras=True)
+        places = [_metavar(field, hints[field.name]) for field in dataclasses.fields(kind) if _is_positional(field)]
+        usage = " ".join([plain.partition(" [-h]")[0], "[-h]", "[OPTIONS]", *places])
+    return "\n".join([usage, *rest])
+
+
+def _is_positional(field: dataclasses.Field[Any]) -> bool:
+    return "Positional" in str(field.type)
+
+
+def _metavar(field: dataclasses.Field[Any], hint: Any) -> str:
+    """How a positional argument is shown: the only word it can be, its name, or its name with dots for several."""
+    plain = get_args(hint)[0] if hasattr(hint, "__metadata__") else hint
+    if get_origin(plain) is Literal:
+        return "|".join(map(str, get_args(plain)))
+    name = field.name.upper()
+    return f"{name} ..." if get_origin(plain) is tuple else name
 
 
 def _checked(field: dataclasses.Field[Any], value: Any) -> Any:
@@ -122,4 +184,8 @@ def _first_sentence(complaint: str) -> str:
     text = lines[0]
     if text.endswith(":") and len(lines) > 1:
         text = f"{text} {lines[1]}"
-    return re.sub(r"Missing from [^:]*:", "missing option", text)
+    text = re.sub(r"^Missing from [^:]*:", "missing", text)
+    text = re.sub(r"^missing (--)?", lambda found: "missing option --" if found[1] else "missing argument ", text)
+    text = re.sub(r"^Unrecognized options:", "unknown argument", text)
+    text = re.sub(r"^Missing value for argument '([\w-]*)'.*", r"missing value for \1", text)
+    return re.sub(r"^invalid choice (.*) for argument '[\w-]*'\. .*", r"unknown action \1", text)

@@ -16,13 +16,10 @@ if TYPE_CHECKING:
 
 @dataclass
 class Args:
-    """Check a store of runs, or saved agents: every file must be intact.
+    """Check a store of runs (--store) or saved agents (--agents): every file must be intact.
 
-    A stored run must match its key.
-
-    With --rerun, repeated runs must give the same returns.
-
-    With --verdicts, the verdicts in a file must follow from the stored runs.
+    A stored run must also match its key. With --rerun, repeated runs must give the same returns. With --verdicts, the
+    verdicts in a file must follow from the stored runs.
     """
 
     store: str = ""
