@@ -1,11 +1,12 @@
 """Build wheel and sdist, install the wheel into an empty environment and use it there.
 
-    python tools/check_wheel.py            # builds into out/dist; needs the package build
+    python tools/check_wheel.py   # writes to out/dist; needs the package build
 
-What must work with the base installation: the command, a run, the optimizer. What must not be there: the packages of
-the extras, whose absence a command names.
+With the base installation, the command, a run and the optimizer must work. The packages of the extras must be absent,
+and a command that needs one must name it.
 """
 
+import argparse
 import shutil
 import subprocess
 import sys
@@ -14,6 +15,8 @@ import tempfile
 import venv
 import zipfile
 from pathlib import Path
+
+from langevin_dqn.cli.arguments import filled
 
 ROOT = Path(__file__).parents[1]
 DIST = ROOT / "out" / "dist"
@@ -89,6 +92,9 @@ def check_installed(wheel: Path) -> None:
 
 
 if __name__ == "__main__":
+    argparse.ArgumentParser(
+        description=filled(__doc__), formatter_class=argparse.RawDescriptionHelpFormatter
+    ).parse_args()
     wheel, sdist = build()
     check_contents(wheel, sdist)
     check_installed(wheel)

@@ -7,7 +7,7 @@ with an empty cache folder, then with the index of the store in it. Prints wall 
 each. Exit code 1 if a command fails or is over its bar (in CPU seconds: wall time depends on what else runs).
 
     python tools/load.py
-    python tools/load.py --folder out/load --keep    # again on the same store, without making it again
+    python tools/load.py --folder out/load --keep   # uses the same store again
 """
 
 import multiprocessing
@@ -23,9 +23,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import NamedTuple
 
-import tyro
-
 from langevin_dqn import machine
+from langevin_dqn.cli.arguments import script_options
 
 RESULTS = Path(__file__).parents[1] / "results"
 AGENTS, ENVS = ("dqn", "langevin_dqn"), tuple(f"bandit/{number}" for number in range(5))
@@ -40,11 +39,11 @@ class Args:
     runs: int = 10_000
     """Runs in the store."""
     trained: int = 200
-    """Runs that are really trained."""
+    """Runs that are trained; the others are copies of them under other seeds."""
     folder: str = ""
-    """The store; a temporary one by default."""
+    """Folder of the store. Default: a temporary one."""
     keep: bool = False
-    """Use the store that is there, and leave it."""
+    """Use the store that is in the folder, and do not delete it."""
 
 
 class Cost(NamedTuple):
@@ -165,4 +164,4 @@ def show(name: str, cost: Cost) -> None:
 
 
 if __name__ == "__main__":
-    sys.exit(main(tyro.cli(Args)))
+    sys.exit(main(script_options(Args, __doc__)))

@@ -4,12 +4,15 @@
     python tools/lock.py
 
 Versions are those of ``constraints.txt``, for Linux and macOS, and Python 3.11.5 to 3.13. torch is left out: its builds
-for CPU and CUDA have the same version and different hashes.
+for CPU and CUDA have the same version, but different hashes.
 """
 
+import argparse
 import subprocess
 import sys
 from pathlib import Path
+
+from langevin_dqn.cli.arguments import filled
 
 ROOT = Path(__file__).parents[1]
 #: By file: the extras whose packages it lists.
@@ -35,4 +38,7 @@ def main() -> None:
 
 
 if __name__ == "__main__":
+    argparse.ArgumentParser(
+        description=filled(__doc__), formatter_class=argparse.RawDescriptionHelpFormatter
+    ).parse_args()
     main()

@@ -14,9 +14,8 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
-import tyro
-
 from langevin_dqn import machine
+from langevin_dqn.cli.arguments import script_options
 
 TENTHS = 10
 
@@ -28,7 +27,7 @@ class Args:
     episodes: int = 1_000_000
     """Episodes of the run."""
     env: str = "bandit/0"
-    """The environment."""
+    """Environment id."""
     updates_per_step: int = 1
     """Updates per environment step."""
     checkpoint_every: float = 5.0
@@ -88,4 +87,4 @@ def main(args: Args) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main(tyro.cli(Args)))
+    sys.exit(main(script_options(Args, __doc__)))

@@ -1,8 +1,8 @@
-"""Break the code on purpose, one line at a time, and see that a test notices.
+"""Mutation tests: break the code at selected places, one at a time, and check that a test fails.
 
-    python tools/mutants.py                 # all of them, about an hour of one core
-    python tools/mutants.py --match noise   # those with this in their name, file or tests
-    python tools/mutants.py --dry           # only that every text to replace is there
+    python tools/mutants.py                 # all, about an hour of one core
+    python tools/mutants.py --match noise   # only some of them
+    python tools/mutants.py --dry           # only checks the texts to replace
 
 Each mutant is a private copy of the package with one piece of text replaced; the tests named
 with it must fail on the copy, and pass on the package itself.
@@ -18,7 +18,7 @@ import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
-import tyro
+from langevin_dqn.cli.arguments import script_options
 
 ROOT = Path(__file__).resolve().parent.parent
 SCALE, LANGEVIN, ROWS, NOISE, TORCH = (
@@ -472,13 +472,13 @@ class Args:
     """Mutation tests."""
 
     match: str = ""
-    """Only mutants whose name, file or tests hold this text."""
+    """Only the mutants whose name, file or tests contain this text."""
     slow: bool = False
     """Run slow tests too; by default only for the mutants that need them."""
     dry: bool = False
     """Only check that each text occurs once in its file."""
     out: Path = Path("out/mutants.json")
-    """Where the outcome goes."""
+    """File for the outcome."""
 
 
 #: Folders that tests import helpers from.
@@ -539,4 +539,4 @@ def main(args: Args) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main(tyro.cli(Args)))
+    sys.exit(main(script_options(Args, __doc__)))

@@ -14,9 +14,8 @@ import time
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-import tyro
-
 from langevin_dqn import machine
+from langevin_dqn.cli.arguments import script_options
 
 
 @dataclass
@@ -32,9 +31,9 @@ class Args:
     thinning: int = 20
     """Steps per draw."""
     repeats: int = 7
-    """Rounds; the median counts."""
+    """Rounds; the median is reported."""
     out: Path = Path("out/posterior_vs_blackjax.json")
-    """Where the figures go."""
+    """File for the measurements."""
 
 
 def make_problem(dimension: int):
@@ -193,4 +192,4 @@ def main(args: Args) -> int:
 
 
 if __name__ == "__main__":
-    raise SystemExit(main(tyro.cli(Args)))
+    raise SystemExit(main(script_options(Args, __doc__)))

@@ -15,9 +15,8 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
-import tyro
-
 from langevin_dqn import machine
+from langevin_dqn.cli.arguments import script_options
 
 TENTHS = 10
 TICKS = os.sysconf("SC_CLK_TCK")
@@ -30,7 +29,7 @@ class Args:
     runs: int = 1000
     """Runs in the sweep."""
     episodes: int = 5
-    """Episodes of each."""
+    """Episodes of each run."""
     workers: int = 2
     """Worker processes."""
     most: float = 1.5
@@ -73,4 +72,4 @@ def main(args: Args) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main(tyro.cli(Args)))
+    sys.exit(main(script_options(Args, __doc__)))

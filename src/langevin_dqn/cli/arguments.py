@@ -8,20 +8,23 @@ import re
 import sys
 import textwrap
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Annotated, Any, Literal, TextIO, TypeVar, get_args, get_origin, get_type_hints
 
-from langevin_dqn.errors import MOST_INT, MOST_SEED, UserError, nearest, option_in_range
-from langevin_dqn.field_docs import descriptions
+from langevin_dqn.errors import MOST_INT, MOST_SEED, UserError, nearest, option_in_range, visible
+from langevin_dqn.field_docs import descriptions, without_marks
 
 T = TypeVar("T")
 
 
-def parse(kind: type[T], argv: Sequence[str], prog: str) -> T:
-    """Read ``argv`` as the dataclass ``kind``."""
+def parse(kind: type[T], argv: Sequence[str], prog: str, about: str = "") -> T:
+    """Read ``argv`` as the dataclass ``kind``; ``about`` is the description in its help, or else its docstring."""
     import tyro
 
     argv = _one_value_each(argv, _repeatable(kind))
-    options = {"--" + f.name.replace("_", "-") for f in dataclasses.fields(kind)}  # type: ignore[arg-type]
+    fields = dataclasses.fields(kind)  # type: ignore[arg-type]
+    options = {"--" + field.name.replace("_", "-") for field in fields}
+    options |= {"--no-" + field.name.replace("_", "-") for field in fields if field.default is True}
     for word in argv:
         name = word.partition("=")[0].replace("_", "-")
         if word.startswith("--") and name not in options | {"--help"}:
@@ -33,17 +36,35 @@ def parse(kind: type[T], argv: Sequence[str], prog: str) -> T:
                 _described(kind),
                 args=list(argv),
                 prog=prog,
-                description=inspect.cleandoc(kind.__doc__ or ""),
-                config=(tyro.conf.FlagCreatePairsOff,),
+                description=_ABOUT,
             )
-        return kind(**{field.name: _checked(field, getattr(args, field.name)) for field in dataclasses.fields(kind)})  # type: ignore[arg-type]
+        return kind(**{field.name: _checked(field, getattr(args, field.name)) for field in fields})
     except SystemExit as stop:
         if stop.code == 0:  # --help
-            print(_drawable(_fitted(said.getvalue(), kind), sys.stdout), end="")
+            print(_drawable(_fitted(said.getvalue(), kind, about), sys.stdout), end="")
             raise
         raise _no_number(complaints.getvalue()) or UserError(
             _first_sentence(complaints.getvalue()), f"see {prog} --help"
         ) from None
+
+
+def script_options(kind: type[T], about: str | None) -> T:
+    """The options of a script, as those of a command: a mistake ends it with a line, a hint and exit code 2.
+
+    Args:
+        kind: a dataclass with a text below each field.
+        about: the script's docstring, which its help shows.
+    """
+    try:
+        return parse(kind, sys.argv[1:], sys.argv[0], about or "")
+    except UserError as error:
+        sys.exit(refuse(error))
+
+
+def refuse(error: UserError) -> int:
+    """Print a mistake as one line and one hint; returns the exit code for it."""
+    print(f"error: {visible(error.message)}\nhint: {visible(error.hint)}", file=sys.stderr)
+    return 2
 
 
 def _described(kind: type) -> type:
@@ -56,23 +77,28 @@ def _described(kind: type) -> type:
         shown: dict[str, Any] = {"help": _INNER_COMMA.sub(_COMMA, about[field.name])} if field.name in about else {}
         if _is_positional(field) or field.default is False or field.default in (None, "", ()):
             shown["help_behavior_hint"] = ""
+        elif field.default is True:
+            shown["help_behavior_hint"] = f"(default: --{field.name.replace('_', '-')})"
         elif isinstance(field.default, str):
             shown["help_behavior_hint"] = _INNER_COMMA.sub(_COMMA, f"(default: {field.default})")
-        types = [one for one in get_args(hints[field.name]) if one in (int, float, str)]
+        types = [one for one in get_args(hints[field.name]) if one in (int, float, str, Path)]
         if _is_positional(field):
             shown["metavar"] = _metavar(field, hints[field.name])
         elif field.default is None and types:
             shown["metavar"] = types[0].__name__.upper()
-        fields.append((field.name, Annotated[hints[field.name], tyro.conf.arg(**shown)], field))
+        elif get_origin(hints[field.name]) is tuple:
+            shown["metavar"] = f"{types[0].__name__.upper()} ..."
+        marks = [tyro.conf.arg(**shown), *([tyro.conf.FlagCreatePairsOff] if field.default is False else [])]
+        fields.append((field.name, Annotated[hints[field.name], *marks], field))
     return dataclasses.make_dataclass(kind.__name__, fields)
 
 
 #: A comma inside a word, such as an id, and what stands for it while tyro breaks lines, which it does after commas.
 _INNER_COMMA, _COMMA = re.compile(r",(?=\S)"), "\ue000"
+#: What stands for the description until then: tyro would join its lines.
+_ABOUT = "\ue001"
 #: Columns of a terminal for which help is written.
 _COLUMNS = 80
-#: How the lines of tyro's tables begin; colours come first on a terminal.
-_FRAME = ("│", "╭", "╰", " ", "\x1b")
 
 
 class _Captured(io.StringIO):
@@ -100,16 +126,33 @@ def _drawable(text: str, stream: TextIO) -> str:
     return text
 
 
-def _fitted(text: str, kind: type) -> str:
-    """The help of tyro with the commas inside words, and a line of usage and a description that fit."""
-    usage, *rest = text.replace(_COMMA, ",").split("\n")
-    rest = [line if line.startswith(_FRAME) else textwrap.fill(line, _COLUMNS) for line in rest]
+def _fitted(text: str, kind: type, about: str) -> str:
+    """The help of tyro with the commas inside words, the description, and a line of usage that fits."""
+    usage, _, rest = text.replace(_COMMA, ",").partition("\n")
+    rest = rest.replace(_ABOUT, filled(about or kind.__doc__))
     plain = re.sub(r"\x1b\[[\d;]*m", "", usage)
     if len(plain) > _COLUMNS:
         hints = get_type_hints(kind, include_extras=True)
         places = [_metavar(field, hints[field.name]) for field in dataclasses.fields(kind) if _is_positional(field)]
         usage = " ".join([plain.partition(" [-h]")[0], "[-h]", "[OPTIONS]", *places])
-    return "\n".join([usage, *rest])
+    return f"{usage}\n{rest}"
+
+
+def filled(text: str | None) -> str:
+    """A docstring in lines that fit; commands, which are indented in it, stay as they are."""
+    return "\n\n".join(map(_filled_paragraph, re.split(r"\n\n+", inspect.cleandoc(text or ""))))
+
+
+def _filled_paragraph(text: str) -> str:
+    if text.startswith(" "):
+        return text
+    items = re.split(r"\n(?=- )", text)
+    return "\n".join(
+        textwrap.fill(
+            without_marks(item), _COLUMNS, subsequent_indent="  " * item.startswith("- "), break_on_hyphens=False
+        )
+        for item in items
+    )
 
 
 def _is_positional(field: dataclasses.Field[Any]) -> bool:
@@ -122,7 +165,9 @@ def _metavar(field: dataclasses.Field[Any], hint: Any) -> str:
     if get_origin(plain) is Literal:
         return "|".join(map(str, get_args(plain)))
     name = field.name.upper()
-    return f"{name} ..." if get_origin(plain) is tuple else name
+    if get_origin(plain) is not tuple:
+        return name
+    return f"{name} ..." if field.default is dataclasses.MISSING else f"[{name} ...]"
 
 
 def _checked(field: dataclasses.Field[Any], value: Any) -> Any:

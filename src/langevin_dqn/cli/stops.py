@@ -12,7 +12,6 @@ from types import FrameType
 from langevin_dqn import stopping
 from langevin_dqn.stopping import Stopped
 
-
 #: What changes the colour of letters on a terminal.
 _COLOUR = re.compile(r"\x1b\[[\d;]*m")
 
