@@ -38,7 +38,7 @@ def test_commands_of_figures(langevin_dqn_command, folder):
     code, out, _ = command("report", "--store", folder, "--json")
     assert (code, json.loads(out)["runs"]) == (0, 2)
     code, _, err = command("verify", "--store", folder)
-    assert (code, "2 files read" in err) == (0, True)
+    assert (code, "2 runs read" in err) == (0, True)
     assert not (folder / "damaged").exists()
 
 

@@ -29,7 +29,7 @@ def test_learned_at_the_first_good_mean(curves):
 
 def test_the_page_has_the_table_of_the_stored_runs(curves, tmp_path, capsys):
     pytest.importorskip("matplotlib")
-    args = curves.Args(store=str(ROOT / "results_control"), new=False, figure=tmp_path / "curves.png")
+    args = curves.Args(store=str(ROOT / "results_control"), measure=False, figure=tmp_path / "curves.png")
     assert curves.main(args) == 0
     table = capsys.readouterr().out
     assert table in (ROOT / "docs" / "guide" / "gymnasium.md").read_text()
