@@ -1,8 +1,8 @@
-"""CartPole through Gymnasium, evaluated while it trains: DQN, and Langevin DQN, which explores by noise alone.
+"""CartPole through Gymnasium, with DQN and Langevin DQN, which are evaluated during training.
 
-Every 5,000 environment steps the agent plays 20 greedy episodes that are not trained on. A seed stops once their mean
-return is 475 or more (500 is the best there is); another 20 episodes with another seed then confirm that this was not
-luck. No setting is changed: the recommended ones depend on the kind of environment.
+Every 5,000 environment steps, the agent runs 20 greedy episodes without learning. A seed stops when their mean return
+is at least 475 (the maximum is 500); the agent is then evaluated in another 20 episodes with another seed. No setting
+is changed: the recommended presets have values for such environments.
 """
 
 from dataclasses import dataclass
@@ -21,7 +21,7 @@ class Args:
     """Train both agents on CartPole and evaluate them."""
 
     agents: tuple[str, ...] = AGENTS
-    """Which agents."""
+    """Names of the agents."""
     seeds: int = 5
     """Seeds per agent."""
     steps: int = 100_000

@@ -12,10 +12,12 @@ import json
 import statistics
 import time
 from dataclasses import asdict, dataclass
+from importlib.util import find_spec
 from pathlib import Path
 
 from langevin_dqn import machine
-from langevin_dqn.cli.arguments import script_options
+from langevin_dqn.cli.arguments import refuse, script_options
+from langevin_dqn.errors import UserError
 
 
 @dataclass
@@ -161,6 +163,8 @@ def measure(problem, args: Args, chains: int, batch_size: int) -> dict:
 
 
 def main(args: Args) -> int:
+    if find_spec("blackjax") is None:
+        return refuse(UserError("blackjax is not installed", "pip install 'langevin-dqn[bench]'"))
     machine.prepare()
     results = []
     print("| parameters | examples | batch | chains | sampler | effective samples | per second | quartiles | error |")
