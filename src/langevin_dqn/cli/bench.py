@@ -36,6 +36,8 @@ def main(args: Args) -> int:
     if out.exists() and not out.is_dir():
         raise UserError(f"{out} is a file", "pass a folder with --out")
     option_in_range("--repeats", args.repeats)
+    if not args.solve_limit >= 0:
+        raise UserError(f"--solve-limit {args.solve_limit:g} is out of range", "--solve-limit must be at least 0")
     check_writable(out)
     from langevin_dqn import machine
     from langevin_dqn.bench.timing import pin_to_one_core

@@ -95,7 +95,7 @@ def _changed_agents(names: tuple[str, ...]) -> list[str]:
             unchecked += file.checksum is None
         except (OSError, ValueError) as error:
             complaints.append(f"unreadable file: {path}: {getattr(error, 'strerror', None) or error}")
-    say(f"{counted(len(files), 'saved agent')} read, {len(files) - len(complaints)} are intact")
+    say(f"{counted(len(files), 'saved agent')} read, {len(files) - len(complaints):,} intact")
     if unchecked:
         say(f"{unchecked} of them have no checksum: they were saved by version 0.1")
     return complaints
@@ -111,7 +111,7 @@ def _misnamed(store: "Store", rows: list[dict[str, Any]]) -> list[str]:
         raise UserError(f"{store.folder} has no runs", "make some with langevin-dqn reproduce")
     strangers = [row["key"] for row in rows if job_of(row) is None]
     complaints += [f"{key}.parquet does not match its key" for key in strangers]
-    say(f"{counted(len(rows), 'run')} read, {len(rows) - len(strangers)} match their keys")
+    say(f"{counted(len(rows), 'run')} read, {len(rows) - len(strangers):,} match their keys")
     unchecked = sum(row.get(checksum.COLUMN) is None for row in rows)
     if unchecked:
         say(f"{unchecked} of them have no checksum: they were stored by version 0.1")
