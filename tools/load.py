@@ -4,7 +4,7 @@ The runs are those of one ``langevin-dqn compare`` of two agents on five bandits
 trained; the others are these results under other seeds, stored like any run. The paper's runs in ``results/`` are
 copied beside them, so that ``report`` has something to report. Then each command runs in a process of its own, first
 with an empty cache folder, then with the index of the store in it. Prints wall and CPU seconds and the peak memory of
-each. Exit code 1 if a command fails or is over its bar (in CPU seconds: wall time depends on what else runs).
+each. Exit code 1 if a command fails or exceeds its limit (in CPU seconds: wall time depends on what else runs).
 
     python tools/load.py
     python tools/load.py --folder out/load --keep   # uses the same store again
@@ -153,7 +153,7 @@ def main(args: Args) -> int:
             bar = BARS.get(name)
             late = bar is not None and (cost.cpu > bar.cpu or cost.megabytes > bar.megabytes)
             failed |= cost.code != 0 or late
-            show(name + (f" (over the bar of {bar.cpu:g} s, {bar.megabytes:,} MB)" if bar and late else ""), cost)
+            show(name + (f" (above the limit of {bar.cpu:g} s, {bar.megabytes:,} MB)" if bar and late else ""), cost)
             if cost.code:
                 print(cost.last, file=sys.stderr)
     return int(failed)

@@ -33,7 +33,7 @@ class Args:
     checkpoint_every: float = 5.0
     """Seconds between checkpoints; 0 for none."""
     most: float = 1.5
-    """The largest ratio of the last tenth to the second that counts as flat."""
+    """Largest ratio of the last tenth to the second that is accepted."""
 
 
 def resident() -> float:
@@ -81,7 +81,7 @@ def main(args: Args) -> int:
             metrics_every=max(args.episodes // 100, 1), **saved, **small,
         )  # fmt: skip
     memory, cost = (tenths.rows[-1][place] / tenths.rows[1][place] for place in (1, 2))
-    print(f"{result.episodes:,} episodes in {result.seconds:.0f} s; last tenth over the second: ", end="")
+    print(f"{result.episodes:,} episodes in {result.seconds:.0f} s; last tenth divided by the second: ", end="")
     print(f"memory {memory:.2f}, CPU per episode {cost:.2f}")
     return int(max(memory, cost) > args.most)
 

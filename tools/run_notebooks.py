@@ -37,6 +37,8 @@ def run(path: Path) -> Any:
     os.environ.setdefault("OMP_NUM_THREADS", "1")
     os.environ.setdefault("XLA_FLAGS", "--xla_cpu_multi_thread_eigen=false")
     client = NotebookClient(notebook, timeout=900, kernel_name="python3", resources={"metadata": {"path": str(ROOT)}})
+    client.create_kernel_manager()
+    client.km.transport = "ipc"  # the kernel warns of TCP, where other users of the machine could listen
     client.execute()
     for cell in notebook.cells:
         cell.metadata = {}
@@ -74,6 +76,8 @@ def main(args: Args) -> int:
         if args.write:
             nbformat.write(now, path)
             print(f"wrote {path}")
+        if not args.write and printed(stored) == printed(now):
+            print(f"{path}: the same outputs as stored")
         for before, after in zip(printed(stored), printed(now), strict=True):
             if before != after and not args.write:
                 different += 1

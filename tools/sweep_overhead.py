@@ -33,7 +33,7 @@ class Args:
     workers: int = 2
     """Worker processes."""
     most: float = 1.5
-    """The largest ratio of the last tenth to the second that counts as flat."""
+    """Largest ratio of the last tenth to the second that is accepted."""
 
 
 def used(pid: int) -> tuple[float, float]:
@@ -67,7 +67,7 @@ def main(args: Args) -> int:
             print(f"| {done:,} | {memory:.0f} | {rows[-1][1]:.1f} | {ran / (now[2] - last[2]):.1f} |", flush=True)
             last, following = now, (done * TENTHS // args.runs + 1) * args.runs // TENTHS
     ratios = [rows[-1][place] / rows[1][place] for place in (0, 1)]
-    print(f"last tenth over the second: memory {ratios[0]:.2f}, CPU per run {ratios[1]:.2f}")
+    print(f"last tenth divided by the second: memory {ratios[0]:.2f}, CPU per run {ratios[1]:.2f}")
     return int(driver.returncode != 0 or max(ratios) > args.most)
 
 

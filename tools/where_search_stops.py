@@ -104,7 +104,7 @@ def main() -> None:
     reachable = np.tril(np.ones((depth, depth), bool))
     visited = np.zeros((depth, depth), bool)
     carry = compiled.begin(agent, sea, key, args.episodes)
-    print(f"{args.agent}, {args.preset}, depth {depth}, seed {args.seed}, {' '.join(args.set)}")
+    print(f"{args.agent}, {args.preset}, depth {depth}, seed {args.seed}{', ' * bool(args.set)}{' '.join(args.set)}")
     while (done := int(carry.episodes)) < args.episodes:
         limits = compiled.Limits(
             episodes=jnp.int32(min(done + args.every, args.episodes)),
