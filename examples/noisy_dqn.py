@@ -71,7 +71,9 @@ def main(depth: int = 5, episodes: int = 500, seeds: int = 3) -> None:
     for seed in range(seeds):
         result = langevin_dqn.train(make(), f"deep_sea:depth={depth}", seed=seed, episodes=episodes)
         learned = result.learning_time or "never"
-        print(f"seed {seed}: learned at {learned}; mean of the last 100 returns {result.recent_return:.2f}")
+        print(
+            f"seed {seed}: learning time {learned} (episodes), mean of the last 100 returns {result.recent_return:.2f}"
+        )
 
 
 if __name__ == "__main__":

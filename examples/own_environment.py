@@ -60,7 +60,7 @@ def main(episodes: int = 1_000, seeds: int = 3) -> None:
         for seed in range(seeds):
             result = langevin_dqn.train(agent, lock(), seed=seed, episodes=episodes, stop_when_solved=True)
             first, learned = result.first_success or "never", result.learning_time or "never"
-            print(f"{agent}, seed {seed}: first opened at episode {first}, learned at {learned}")
+            print(f"{agent}, seed {seed}: first success {first}, learning time {learned} (episodes)")
 
 
 if __name__ == "__main__":
