@@ -63,8 +63,8 @@ def main(args: Args) -> None:
     results = runs.without_failures([outcomes[index] for index in sorted(outcomes)])
     for result in results:
         numbers = summarise(result.record, args.depth, result.learning_time)
-        print(f"seed {result.seed}: learned at {result.learning_time}")
-        print(*(f"  {name} = {value:.3g}" for name, value in vars(numbers).items()), sep="\n")
+        print(f"seed {result.seed}: learning time {result.learning_time or 'never'}")
+        print(*(f"  {name.replace('_', ' ')}: {value:.3g}" for name, value in vars(numbers).items()), sep="\n")
     args.out.parent.mkdir(parents=True, exist_ok=True)
     shown = run_in_the_middle(results)
     for ending in (".png", ".pdf", ".gif"):

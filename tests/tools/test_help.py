@@ -44,6 +44,11 @@ def test_the_names_of_tries_are_shown(monkeypatch, capsys):
     [
         ("deeper_tries.py", ["windw_300"], "error: unknown try 'windw_300'\nhint: did you mean 'window_300'?\n"),
         ("family_tries.py", ["dqm"], "error: unknown try 'dqm'\nhint: did you mean 'dqn'?\n"),
+        (
+            "fault_kills.py",
+            ["packing"],
+            "error: this script is started by another one\nhint: python tools/faults.py --help\n",
+        ),
         ("update_cost.py", ["--dept", "3"], "error: unknown option --dept\nhint: did you mean '--depth'?\n"),
     ],
 )
