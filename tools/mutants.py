@@ -18,7 +18,8 @@ import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
-from langevin_dqn.cli.arguments import script_options
+from langevin_dqn.cli.arguments import refuse, script_options
+from langevin_dqn.errors import UserError
 
 ROOT = Path(__file__).resolve().parent.parent
 SCALE, LANGEVIN, ROWS, NOISE, TORCH = (
@@ -327,7 +328,7 @@ MUTANTS = {
         LAZY,
         "row = self._own_part(member, _advanced(constants, clock, key, rows, clock.now).value[0])",
         "row = self._own_part(member, _advanced(constants, clock, key, rows, clock.sync).value[0])",
-        T_LAZY,
+        f"{T_LAZY} --slow",
     ),
     "lazy: attending is forgotten": (
         LAZY,
@@ -391,7 +392,12 @@ MUTANTS = {
         T_HOST,
     ),
     "loops: the host acts once more": (EPISODE, "if unless is not None and", "if False and", f"{T_HOST} --slow"),
-    "loops: a cut episode counts": (COMPILED, "ended, cut = done - int(carry.cut)", "ended, cut = done", T_HOST),
+    "loops: a cut episode counts": (
+        COMPILED,
+        "ended, cut = done - int(carry.cut)",
+        "ended, cut = done",
+        f"{T_HOST} --slow",
+    ),
     "loops: evaluation with one member": (
         EVALUATION,
         "return self._agent.begin_episode(key, state)",
@@ -561,6 +567,8 @@ def main(args: Args) -> int:
         print(f"{outcome[name]:60} {name}", flush=True)
     if args.dry:
         return int(stale > 0)
+    if not outcome:
+        return refuse(UserError(f"no mutant matches {args.match!r}", "--match takes a part of a name, file or test"))
     args.out.parent.mkdir(parents=True, exist_ok=True)
     args.out.write_text(json.dumps(outcome, indent=1))
     return int("survives" in outcome.values())
