@@ -1,9 +1,11 @@
-"""Build wheel and sdist, install the wheel into an empty environment and use it there.
+"""Build wheel and sdist, install the wheel into an empty environment and use it
+there.
 
     python tools/check_wheel.py   # writes to out/dist; needs the package build
 
-With the base installation, the command, a run and the optimizer must work. The packages of the extras must be absent,
-and a command that needs one must name it.
+With the base installation, the command, a run and the optimizer must work.
+The packages of the extras must be absent, and a command that needs one must
+name it.
 """
 
 import argparse
@@ -15,8 +17,6 @@ import tempfile
 import venv
 import zipfile
 from pathlib import Path
-
-from langevin_dqn.cli.arguments import filled
 
 ROOT = Path(__file__).parents[1]
 DIST = ROOT / "out" / "dist"
@@ -92,9 +92,7 @@ def check_installed(wheel: Path) -> None:
 
 
 if __name__ == "__main__":
-    argparse.ArgumentParser(
-        description=filled(__doc__), formatter_class=argparse.RawDescriptionHelpFormatter
-    ).parse_args()
+    argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter).parse_args()
     wheel, sdist = build()
     check_contents(wheel, sdist)
     check_installed(wheel)
