@@ -1,8 +1,8 @@
-"""Langevin DQN beside exact Thompson sampling, ε-greedy and UCB, in three kinds of bandits.
+"""Langevin DQN compared with exact Thompson sampling, ε-greedy and UCB, in three kinds of bandits.
 
-Every seed has means of its own, drawn from the prior. Of Gaussian and linear arms the
-posterior is known; Langevin DQN samples it by its updates alone. Of the neural bandit nobody
-knows it: there DQN stands beside it, with ε-greedy and with greedy actions.
+Every seed has its own means, drawn from the prior. For Gaussian and linear arms, the exact
+posterior is known; Langevin DQN samples it by its updates. For the neural bandit it is not
+known: there Langevin DQN is compared with DQN, with ε-greedy and with greedy actions.
 """
 
 import time
@@ -38,17 +38,17 @@ class Args:
     """Compare regrets in bandits of Gaussian arms, linear arms and neural contexts."""
 
     arms: int = 10
-    """Arms of the first bandit."""
+    """Number of arms of the Gaussian bandit."""
     steps: int = 2000
-    """Pulls per seed."""
+    """Steps per seed."""
     seeds: int = 50
-    """Seeds of the Gaussian arms; 0 leaves these out."""
+    """Seeds for the Gaussian bandit; with 0, it is left out."""
     other_seeds: int = 10
-    """Seeds of the linear and the neural bandit; 0 leaves these out."""
+    """Seeds for the linear and the neural bandit; with 0, they are left out."""
     plot: Path | None = None
-    """Where to draw the Gaussian arms; the other two go beside it, with _others in the name."""
+    """File for the picture of the Gaussian bandit; that of the other two has _others in its name."""
     quick: bool = False
-    """A small form, of the Gaussian arms alone."""
+    """Run a smaller version, with the Gaussian bandit only."""
 
 
 def known(family: str, seeds: int, steps: int, updates_per_step: int) -> dict[str, np.ndarray]:

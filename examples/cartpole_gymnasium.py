@@ -1,8 +1,8 @@
-"""CartPole through Gymnasium, evaluated while it trains: DQN, and Langevin DQN, which explores by noise alone.
+"""CartPole through Gymnasium, with DQN and Langevin DQN, which are evaluated during training.
 
-Every 5,000 environment steps the agent plays 20 greedy episodes that are not trained on. A seed stops once their mean
-return is 475 or more (500 is the best there is); another 20 episodes with another seed then confirm that this was not
-luck. No setting is changed: the recommended ones depend on the kind of environment.
+Every 5,000 environment steps, the agent runs 20 greedy episodes without learning. A seed stops when their mean return
+is at least 475 (the maximum is 500); the agent is then evaluated in another 20 episodes with another seed. No setting
+is changed: the recommended presets have values for such environments.
 """
 
 from dataclasses import dataclass
@@ -21,7 +21,7 @@ class Args:
     """Train both agents on CartPole and evaluate them."""
 
     agents: tuple[str, ...] = AGENTS
-    """Which agents."""
+    """Names of the agents."""
     seeds: int = 5
     """Seeds per agent."""
     steps: int = 100_000
@@ -37,13 +37,14 @@ def main(args: Args) -> None:
 
     import langevin_dqn
 
-    columns = ("agent", "seed", "steps", "episodes", "mean", "again", "least", "seconds")
-    table = Table(*columns, title=f"{ENV}: returns of 20 episodes, and of 20 others")
+    columns = ("agent", "seed", "steps", "episodes", "mean", "mean of others", "lowest", "seconds")
+    table = Table(*columns, title=f"{ENV}: returns of 20 evaluation episodes, and of 20 others")
+    print(", ".join(columns))
     passed = dict.fromkeys(args.agents, 0)
     for agent in args.agents:
         for seed in range(args.seeds):
 
-            def reaches_goal(trained: langevin_dqn.Trained) -> bool:
+            def reaches_goal(trained: langevin_dqn.TrainedAgent) -> bool:
                 return bool(langevin_dqn.evaluate(trained, ENV, seed=10_000).mean() >= args.goal)
 
             result = langevin_dqn.train(
@@ -54,12 +55,14 @@ def main(args: Args) -> None:
             passed[agent] += bool(min(first.mean(), second.mean()) >= args.goal)
             means = f"{first.mean():.1f}", f"{second.mean():.1f}", f"{np.minimum(first, second).min():.0f}"
             row = agent, f"{seed}", f"{result.steps:,}", f"{result.episodes}", *means, f"{result.seconds:.0f}"
-            print(*row, flush=True)
+            print(", ".join(row), flush=True)
             table.add_row(*row)
     console = Console()
     console.print(table)
     for agent, count in passed.items():
-        console.print(f"{agent}: {count} of {args.seeds} seeds reach {args.goal:g} twice", highlight=False)
+        console.print(
+            f"{agent}: {count} of {args.seeds} seeds reach {args.goal:g} in both evaluations", highlight=False
+        )
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Four agents in Deep Sea of depth 10, with the recommended settings: how soon does each learn?
+"""Learning times of four agents in Deep Sea of depth 10, with the recommended settings.
 
 Random actions need about 2^10 = 1,024 episodes to see the treasure once.
 """

@@ -1,4 +1,4 @@
-"""Episodes until the treasure, by depth: random actions and ε-greedy DQN beside agents that explore deeply.
+"""Episodes until the first success, by depth: random actions, ε-greedy DQN, RLSVI and the Langevin agents.
 
 Random actions need 0.69·2^N episodes in the median. RLSVI, with an exact posterior sample
 per episode, needs about N²/2; Ensemble Langevin DQN comes close to that with gradient steps.
@@ -25,15 +25,15 @@ class Args:
     seeds: int = 5
     """Seeds per agent and depth; RLSVI has four times as many."""
     budget: int = 5000
-    """Episodes per run, at most."""
+    """Maximum number of episodes per run."""
     plot: Path | None = None
-    """Where to write the picture; a .png gets a .pdf beside it."""
+    """File for the picture; with a .png, a .pdf is written too."""
     json: Path | None = None
-    """Where the times are kept; what is there already is not measured again."""
+    """JSON file of the learning times; runs that it has are not repeated."""
     measure: bool = True
-    """Measure what ``json`` does not have; --no-measure only shows what it has."""
+    """Measure what the JSON file does not have; with --no-measure, only show what it has."""
     quick: bool = False
-    """Shallow seas, two seeds, 200 episodes: seconds instead of minutes."""
+    """Run small depths, two seeds and 200 episodes, in seconds instead of minutes."""
 
 
 def main(args: Args) -> None:

@@ -1,4 +1,4 @@
-"""Section 5's four states: the posterior variance of Q* beside the variance of the Langevin estimates."""
+"""The four states of Section 5: the posterior variance of Q* and the variance of the Langevin estimates."""
 
 import sys
 import time
@@ -12,20 +12,20 @@ from langevin_dqn import machine
 
 @dataclass
 class Args:
-    """Compute both variances in every cell and draw them as triangles (fig4)."""
+    """Compute both variances in every cell and draw them as in Figure 4."""
 
     many: int = 1000
-    """Data of every pair but (4, down), which has one."""
+    """Data points for every state and action except (4, down), which has one."""
     next_state: int = 1
-    """Where (4, down) led, from 1 to 4."""
+    """State to which (4, down) led, from 1 to 4."""
     chains: int = 200
-    """Chains of eq. (8)."""
+    """Number of Langevin chains, equation (8)."""
     seed: int = 0
-    """Of the draws and the chains."""
+    """Random seed of the draws and the chains."""
     plot: Path | None = None
-    """Where to write the picture; a .png gets a .pdf beside it."""
+    """File for the picture; with a .png, a .pdf is written too."""
     quick: bool = False
-    """Fifty data, 100 chains: seconds instead of a minute."""
+    """Use fifty data points and 100 chains, which takes seconds instead of a minute."""
 
 
 def main(args: Args) -> None:

@@ -89,9 +89,7 @@ def main() -> None:
             file = langevin_dqn.save_agent(result, f"{folder}/agent.npz")
             saved = langevin_dqn.load_agent(file, network=network)
         returns = langevin_dqn.evaluate(saved.trained, env, episodes=20)
-        print(
-            f"{type(network).__name__}: learned in {result.learning_time} episodes, greedy return {returns.mean():.2f}"
-        )
+        print(f"{type(network).__name__}: learning time {result.learning_time}, greedy return {returns.mean():.2f}")
 
 
 if __name__ == "__main__":

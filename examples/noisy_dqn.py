@@ -67,10 +67,13 @@ def make(sigma: float = 0.5, hidden: tuple[int, ...] = (50, 50), **changes):
 
 
 def main(depth: int = 5, episodes: int = 500, seeds: int = 3) -> None:
-    """Train it in a deep sea."""
+    """Train NoisyNet DQN in Deep Sea, and print the learning time of each seed."""
     for seed in range(seeds):
         result = langevin_dqn.train(make(), f"deep_sea:depth={depth}", seed=seed, episodes=episodes)
-        print(f"seed {seed}: learned in {result.learning_time} episodes; last returns {result.recent_return:.2f}")
+        learned = result.learning_time or "never"
+        print(
+            f"seed {seed}: learning time {learned} (episodes), mean of the last 100 returns {result.recent_return:.2f}"
+        )
 
 
 if __name__ == "__main__":

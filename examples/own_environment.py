@@ -1,4 +1,4 @@
-"""An environment of your own: a combination lock, opened by one code of 3^8 = 6,561.
+"""A custom environment: a combination lock that one code of 3^8 = 6,561 opens.
 
 On the command line it has an id, in the folder above ``examples``. What follows the last colon are arguments of
 ``lock``::
@@ -55,12 +55,12 @@ def lock(digits: int = len(CODE)) -> Lock:
 
 
 def main(episodes: int = 1_000, seeds: int = 3) -> None:
-    """Try to open it with DQN and with Ensemble Langevin DQN, for so many episodes each, with so many seeds."""
+    """Train DQN and Ensemble Langevin DQN on the lock, and print when each seed learned."""
     for agent in ("dqn", "ensemble_langevin_dqn"):
         for seed in range(seeds):
             result = langevin_dqn.train(agent, lock(), seed=seed, episodes=episodes, stop_when_solved=True)
             first, learned = result.first_success or "never", result.learning_time or "never"
-            print(f"{agent}, seed {seed}: first opened at episode {first}, learned at {learned}")
+            print(f"{agent}, seed {seed}: first success {first}, learning time {learned} (episodes)")
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
-"""Noise in the updates turns gradient descent into a sampler: two posteriors, drawn.
+"""Two posteriors sampled by Langevin SGD, which is gradient descent with noise in the updates.
 
-Left, a line's two parameters, where the posterior is known; right, what a small network
-thinks between and beyond its data.
+Left, the two parameters of a line, for which the exact posterior is known; right, predictions of
+a small network between and beyond its data.
 """
 
 from dataclasses import dataclass
@@ -19,9 +19,9 @@ class Args:
     """Sample two posteriors by Langevin SGD."""
 
     plot: Path = Path("out/posterior.png")
-    """Where to write the picture."""
+    """File for the picture."""
     seed: int = 0
-    """Seed of the chains."""
+    """Random seed of the chains."""
 
 
 def fit_line(seed: int):

@@ -93,4 +93,4 @@ class TabularRLSVI(langevin_dqn.BaseAgent):
 if __name__ == "__main__":
     for seed in range(5):
         result = langevin_dqn.train(TabularRLSVI(), "deep_sea:depth=10", seed=seed, episodes=300, stop_when_solved=True)
-        print(f"seed {seed}: learned in {result.learning_time} episodes, {result.seconds:.1f} s")
+        print(f"seed {seed}: learning time {result.learning_time} episodes, {result.seconds:.1f} s")

@@ -1,4 +1,4 @@
-"""How uncertain Langevin DQN is of each state of Deep Sea, as it learns (Figure 5 of the paper).
+"""Uncertainty of Langevin DQN about each state of Deep Sea during training (Figure 5 of the paper).
 
 Draws the maps (.png and .pdf) and the animation (.gif) of the seed whose learning time is in the middle, as
 Figure 5 does, and prints the numbers of every seed. The preset is ``released``, which learns depth 10 within some
@@ -27,9 +27,9 @@ class Args:
     seeds: tuple[int, ...] = (1,)
     """Seeds to run; of those that learn, the one with the median learning time is drawn."""
     store: Path | None = None
-    """Take finished runs from this folder, and keep new ones in it."""
+    """Folder of stored runs: finished ones are read from it, new ones are added."""
     out: Path = Path("out/fig5_uncertainty")
-    """Where to write, without the ending."""
+    """Path of the files, without the suffix."""
 
 
 def main(args: Args) -> None:
@@ -63,8 +63,8 @@ def main(args: Args) -> None:
     results = runs.without_failures([outcomes[index] for index in sorted(outcomes)])
     for result in results:
         numbers = summarise(result.record, args.depth, result.learning_time)
-        print(f"seed {result.seed}: learned at {result.learning_time}")
-        print(*(f"  {name} = {value:.3g}" for name, value in vars(numbers).items()), sep="\n")
+        print(f"seed {result.seed}: learning time {result.learning_time or 'never'}")
+        print(*(f"  {name.replace('_', ' ')}: {value:.3g}" for name, value in vars(numbers).items()), sep="\n")
     args.out.parent.mkdir(parents=True, exist_ok=True)
     shown = run_in_the_middle(results)
     for ending in (".png", ".pdf", ".gif"):

@@ -1,13 +1,16 @@
-"""How often jit runs one dataclass with the program of another whose fields are alike.
+"""Count how often jit runs one dataclass with the program of another whose fields are alike.
 
-``environments/base.py`` works around it. When this prints 0, it need not any more.
+``environments/base.py`` works around it. When this prints 0, it is no longer needed.
 
     python tools/alike_dataclasses.py
 """
 
+import argparse
 import dataclasses
 
 import jax
+
+from langevin_dqn.cli.arguments import filled
 
 PAIRS = 300
 
@@ -33,5 +36,8 @@ def is_taken_for_the_other() -> bool:
 
 
 if __name__ == "__main__":
+    argparse.ArgumentParser(
+        description=filled(__doc__), formatter_class=argparse.RawDescriptionHelpFormatter
+    ).parse_args()
     wrong = sum(is_taken_for_the_other() for _ in range(PAIRS))
     print(f"JAX {jax.__version__}: {wrong} of {PAIRS} pairs of classes ran the other's program")

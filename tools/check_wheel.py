@@ -1,11 +1,14 @@
-"""Build wheel and sdist, install the wheel into an empty environment and use it there.
+"""Build wheel and sdist, install the wheel into an empty environment and use it
+there.
 
-    python tools/check_wheel.py            # builds into out/dist; needs the package build
+    python tools/check_wheel.py   # writes to out/dist; needs the package build
 
-What must work with the base installation: the command, a run, the optimizer. What must not be there: the packages of
-the extras, whose absence a command names.
+With the base installation, the command, a run and the optimizer must work.
+The packages of the extras must be absent, and a command that needs one must
+name it.
 """
 
+import argparse
 import shutil
 import subprocess
 import sys
@@ -89,6 +92,7 @@ def check_installed(wheel: Path) -> None:
 
 
 if __name__ == "__main__":
+    argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter).parse_args()
     wheel, sdist = build()
     check_contents(wheel, sdist)
     check_installed(wheel)

@@ -1,14 +1,14 @@
 """Learning curves with the recommended settings: classic control, FrozenLake, MinAtar's Breakout.
 
-    python tools/control_curves.py                       # runs what results_control/ does not have, prints, draws
-    python tools/control_curves.py --no-measure          # only prints the tables and draws
-    python tools/control_curves.py --only gymnax:Acrobot-v1 --agents langevin_dqn
+    python tools/control_curves.py
+    python tools/control_curves.py --no-measure
+    python tools/control_curves.py --only gymnax:Acrobot-v1 --agents dqn
 
 A run has learned when the mean return of its latest episodes reaches the threshold that Gymnasium registers for the
-environment, within the run's steps. Runs are kept in a store, as those of ``langevin-dqn compare`` are. gymnax's copies
-have the dynamics of Gymnasium's environments (``tests/environments/adapters/test_gymnax_dynamics.py``) and run
-compiled; they are drawn. Gymnasium's own are run for the agent that is recommended in each. The seeds differ from
-those that chose the settings (``tools/family_tries.py``).
+environment, within the run's steps. Runs are kept in a store, as those of ``langevin-dqn compare`` are. gymnax's
+versions have the dynamics of Gymnasium's environments (``tests/environments/adapters/test_gymnax_dynamics.py``) and are
+compiled; their curves are drawn. In Gymnasium's own environments, the agent that is recommended for each is run. The
+seeds differ from those that chose the settings (``tools/family_tries.py``).
 """
 
 import sys
@@ -17,9 +17,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
-import tyro
 
 from langevin_dqn import machine
+from langevin_dqn.cli.arguments import script_options
 
 AGENTS = ("dqn", "langevin_dqn", "ensemble_langevin_dqn")
 
@@ -62,13 +62,13 @@ class Args:
     store: str = "results_control"
     """Folder of stored runs."""
     only: tuple[str, ...] = ()
-    """Only these environments; nothing is drawn then."""
+    """Run only these environments, and draw nothing."""
     agents: tuple[str, ...] = AGENTS
-    """Only these agents."""
+    """Run only these agents."""
     measure: bool = True
-    """Run what the store does not have."""
+    """Run what the store does not have; with --no-measure, only print the tables and draw."""
     figure: Path = Path("docs/figures/control.png")
-    """Where the curves are drawn."""
+    """File for the curves."""
 
 
 def learned_at(returns: np.ndarray, lengths: np.ndarray, task: Task) -> int | None:
@@ -144,4 +144,4 @@ def main(args: Args) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main(tyro.cli(Args)))
+    sys.exit(main(script_options(Args, __doc__)))

@@ -1,4 +1,4 @@
-"""Convolutions inside a compiled loop: as a product of patches, and with ``lax.conv_general_dilated``.
+"""Compare two convolutions in a compiled loop: as a product of patches, and with ``lax.conv_general_dilated``.
 
 Both take gradient steps with the default network for pictures in one program, in turns on one core. Prints
 milliseconds per step, medians over rounds, and the ratio.
@@ -12,9 +12,8 @@ import sys
 import time
 from dataclasses import dataclass
 
-import tyro
-
 from langevin_dqn import machine
+from langevin_dqn.cli.arguments import script_options
 
 #: Pictures, and how many of them are in a minibatch.
 CASES = {"MinAtar, 10x10x4": ((10, 10, 4), 128), "Atari, 84x84x4": ((84, 84, 4), 16)}
@@ -25,9 +24,9 @@ class Args:
     """Compare the two."""
 
     rounds: int = 5
-    """Repeats of each, in turns."""
+    """Rounds, in which the two alternate."""
     steps: int = 50
-    """Gradient steps of each repeat."""
+    """Gradient steps of each, per round."""
 
 
 def main(args: Args) -> int:
@@ -75,4 +74,4 @@ def main(args: Args) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main(tyro.cli(Args)))
+    sys.exit(main(script_options(Args, __doc__)))

@@ -9,9 +9,8 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
-import tyro
-
 from langevin_dqn import machine
+from langevin_dqn.cli.arguments import script_options
 
 
 @dataclass
@@ -19,9 +18,9 @@ class Args:
     """Write the tables of a page from the runs in a store."""
 
     store: str = "results"
-    """Folder of runs."""
+    """Folder of stored runs."""
     page: Path = Path("docs/going_deeper.md")
-    """The page."""
+    """Page whose tables are written."""
 
 
 def main(args: Args) -> None:
@@ -40,4 +39,4 @@ def main(args: Args) -> None:
 
 
 if __name__ == "__main__":
-    main(tyro.cli(Args))
+    main(script_options(Args, __doc__))

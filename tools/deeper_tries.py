@@ -1,4 +1,4 @@
-"""The runs that chose the recommended presets, and tries to better them: settings, and when each seed learned.
+"""Repeat the runs that chose the recommended presets: settings that were tried, and when each seed learned.
 
     python tools/deeper_tries.py --list
     python tools/deeper_tries.py window_300 batch_64
@@ -13,6 +13,8 @@ from typing import Annotated, Any
 import tyro
 
 from langevin_dqn import machine
+from langevin_dqn.cli.arguments import refuse, script_options
+from langevin_dqn.errors import unknown
 
 _ENSEMBLE: dict[str, Any] = {
     "members": 20, "prior_scale": 0.0, "prior_std": 0.5, "recent_fraction": 0.5, "recent_window": 1000,
@@ -100,19 +102,21 @@ TRIES = {
 
 @dataclass
 class Args:
-    """Run some of the tries and print when each seed learned."""
+    """Run tries, and print when each seed learned."""
 
     names: tyro.conf.Positional[tuple[str, ...]] = ()
-    """Which; see --list."""
+    """Names of the tries, as --list shows them. Without names, they are listed."""
     list: Annotated[bool, tyro.conf.arg(name="list")] = False
-    """Show the names and run nothing."""
+    """Show the names, and run nothing."""
 
 
 def main(args: Args) -> int:
-    unknown = [name for name in args.names if name not in TRIES]
-    if unknown or args.list or not args.names:
+    for name in args.names:
+        if name not in TRIES:
+            return refuse(unknown("try", name, TRIES, "see python tools/deeper_tries.py --list"))
+    if args.list or not args.names:
         print("\n".join(TRIES))
-        return 1 if unknown else 0
+        return 0
     machine.prepare()
     from langevin_dqn import train
 
@@ -130,4 +134,4 @@ def main(args: Args) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main(tyro.cli(Args)))
+    sys.exit(main(script_options(Args, f"{__doc__}\n\nNAMES are {', '.join(TRIES)}.")))

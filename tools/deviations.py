@@ -1,7 +1,7 @@
-"""Measure what each field that differs between the two readings does, one field at a time.
+"""Measure the effect of each field that differs between the paper and the released code, one field at a time.
 
-For every agent the reading that learns at depth 10 is the base; each row changes one field
-to the other reading's value. ``docs/reference/deviations.md`` holds the tables between its markers.
+For every agent, the variant that learns at depth 10 is the base; each row changes one field to the value of the other
+variant. ``docs/reference/deviations.md`` has the tables between its markers.
 
     python tools/deviations.py --seeds 5 --write docs/reference/deviations.md
 """
@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-import tyro
 
 from langevin_dqn import machine
+from langevin_dqn.cli.arguments import script_options
 from langevin_dqn.presets import preset
 
 #: Agent, base reading, updates per step, episodes.
@@ -36,11 +36,11 @@ class Args:
     seeds: int = 5
     """Seeds per row."""
     depth: int = 10
-    """Depth of the sea."""
+    """Depth of Deep Sea."""
     write: Path | None = None
-    """Markdown file to put the tables in, between its markers."""
+    """Markdown file into which the tables are written, between its markers."""
     raw: Path = Path("out/deviations.json")
-    """Every learning time, as JSON; what is there already is not run again."""
+    """JSON file of every learning time; runs that it has are not repeated."""
 
 
 def variants(agent: str, base: str) -> dict[str, dict]:
@@ -113,4 +113,4 @@ def main(args: Args) -> None:
 
 
 if __name__ == "__main__":
-    main(tyro.cli(Args))
+    main(script_options(Args, __doc__))

@@ -1,4 +1,4 @@
-"""Extreme settings: each run must work, be refused, or end with a reason; never count with numbers that are not finite.
+"""Run extreme settings: each run must work, be rejected, or end with a reason, and have no number that is not finite.
 
 Noise, learning rates and other numbers from 1e-30 to 1e39, rewards from 1e-6 to 1e6 with and without a scale of values
 that grows, buffers and minibatches of one transition, one member and 100, discounts of 0 and 1. Each case is a short
@@ -15,9 +15,8 @@ import sys
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-import tyro
-
 from langevin_dqn import machine
+from langevin_dqn.cli.arguments import script_options
 
 SMALL = {"hidden": (8,), "batch_size": 8, "buffer_size": 1000}
 EPISODES = 60
@@ -42,7 +41,7 @@ class Args:
     """Run extreme settings."""
 
     only: str = ""
-    """Only groups with this in their name."""
+    """Run only the groups whose name contains this text."""
 
 
 class Case(NamedTuple):
@@ -145,4 +144,4 @@ def main(args: Args) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main(tyro.cli(Args)))
+    sys.exit(main(script_options(Args, __doc__)))

@@ -1,4 +1,4 @@
-"""The runs that chose the recommended settings for families of environments: returns by setting.
+"""Repeat the runs that chose the recommended settings for families of environments: returns by setting.
 
     python tools/family_tries.py
     python tools/family_tries.py noise_1e-4 target_100 --env gymnax:Acrobot-v1
@@ -13,8 +13,10 @@ from typing import Any
 import tyro
 
 from langevin_dqn import machine
+from langevin_dqn.cli.arguments import refuse, script_options
 from langevin_dqn.deeper.bsuite import PARTS
 from langevin_dqn.environments.bsuite.sweeps import SWEEPS
+from langevin_dqn.errors import unknown
 from langevin_dqn.presets import RECOMMENDED
 
 _PRIOR: dict[str, Any] = {"noise_variance": 1e-6, "prior_lifetime": 300.0, "prior_lifetime_growth": 0.1}
@@ -86,21 +88,20 @@ class Args:
     """Run some of the tries, or all, and print the mean return of each fifth of the episodes."""
 
     names: tyro.conf.Positional[tuple[str, ...]] = tuple(TRIES)
-    """Which."""
+    """Names of the tries. Default: all."""
     env: tuple[str, ...] = tuple(STEPS)
-    """In which environments."""
+    """Environments: those of the default, or bsuite ids such as catch/0."""
     seeds: tuple[int, ...] = (101, 102)
-    """With which seeds."""
+    """Random seeds."""
     steps: int | None = None
     """Steps of each run. Default: those that the settings were chosen with."""
 
 
 def main(args: Args) -> int:
-    unknown = [name for name in (*args.names, *args.env) if name not in {**TRIES, **STEPS, **EPISODES}]
-    if unknown:
-        known = f"{', '.join((*TRIES, *STEPS))}, and bsuite's ids as catch/0"
-        print(f"unknown: {', '.join(unknown)}; there are {known}", file=sys.stderr)
-        return 2
+    for kind, names, known in (("try", args.names, TRIES), ("environment", args.env, {**STEPS, **EPISODES})):
+        for name in names:
+            if name not in known:
+                return refuse(unknown(kind, name, known, "see python tools/family_tries.py --help"))
     machine.prepare()
     import numpy as np
 
@@ -123,4 +124,4 @@ def main(args: Args) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main(tyro.cli(Args)))
+    sys.exit(main(script_options(Args, f"{__doc__}\n\nNAMES are {', '.join(TRIES)}.")))

@@ -220,6 +220,9 @@ WRITERS = {"packing": write_packs, "exports": write_exports, "report writing": w
 CHECKS = {"packing": check_packs, "exports": check_exports, "report writing": check_reports}
 
 if __name__ == "__main__":
+    if len(sys.argv) != 3 or sys.argv[1] not in WRITERS:
+        print("error: this script is started by another one\nhint: python tools/faults.py --help", file=sys.stderr)
+        sys.exit(2)
     os.environ.setdefault("JAX_PLATFORMS", "cpu")
     from langevin_dqn import machine
 

@@ -1,15 +1,15 @@
-"""Faults, one after the other, and one table of what came of each.
+"""Fault-tolerance test: cause faults, one after the other, and print a table of the outcomes.
 
 kill -9 at random moments (training with checkpoints, sweeps, packing, exports, report writing), a full disk, read-only
 folders, two sweeps on one store at once, a clock that is set back, and workers that run out of memory. After each
-fault the command is repeated. In the end there must be the runs and returns of a sweep that was left alone: none lost,
-none double, none damaged; and a command that fails must have said what to do. Exit code 1 if one did not.
+fault the command is repeated. In the end, the store must have the runs and returns of an undisturbed sweep: none lost,
+duplicated or damaged; and a command that fails must say what to do. Otherwise the exit code is 1.
 
 A full disk and a read-only folder are small file systems in memory, which only root can mount. Without root, those rows
 say so and count as not tried.
 
-    python tools/faults.py                 # 100 kills: about half an hour on two cores
-    python tools/faults.py --kills 8       # a short form
+    python tools/faults.py             # 100 kills: half an hour on two cores
+    python tools/faults.py --kills 8   # fewer kills
     python tools/faults.py --only "disk"
 """
 
@@ -23,10 +23,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import fault_kills
-import tyro
 from fault_kills import Row, command
 
 from langevin_dqn import machine
+from langevin_dqn.cli.arguments import script_options
 
 RUNS = 12
 HUNGRY = '''
@@ -52,11 +52,11 @@ class Args:
     """Cause faults, and check what they leave."""
 
     kills: int = 100
-    """Kills in all."""
+    """Total number of kills."""
     only: str = ""
-    """Only rows with this in their name."""
+    """Only the rows whose name contains this text."""
     seed: int = 0
-    """Of the moments."""
+    """Random seed, which decides the moments."""
 
 
 class Bench:
@@ -301,4 +301,4 @@ def main(args: Args) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main(tyro.cli(Args)))
+    sys.exit(main(script_options(Args, __doc__)))

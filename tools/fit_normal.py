@@ -3,11 +3,14 @@
 python tools/fit_normal.py
 """
 
+import argparse
+
 import numpy as np
 from numpy.polynomial import Chebyshev, Polynomial, polynomial
 from scipy.special import ndtri
 
 from langevin_dqn import prng
+from langevin_dqn.cli.arguments import filled
 
 LOG_DEGREE, RATIO_DEGREE = 7, 12
 Fit = tuple[np.ndarray, np.ndarray, np.ndarray]  # coefficients, points, exact values
@@ -42,8 +45,11 @@ def main() -> None:
         print(f"{name} = (", *(f"    {c!r}," for c in fitted.tolist()), ")", sep="\n")
         here, there = (np.abs(polynomial.polyval(points, c) / exact - 1).max() for c in (fitted, table))
         apart = np.abs(polynomial.polyval(points, fitted - table) / exact).max()
-        print(f"largest relative error {here:.2e}; of the table in noise.py {there:.2e}; apart by {apart:.1e}\n")
+        print(f"largest relative error {here:.2e}; of that in prng.py {there:.2e}; largest difference {apart:.1e}\n")
 
 
 if __name__ == "__main__":
+    argparse.ArgumentParser(
+        description=filled(__doc__), formatter_class=argparse.RawDescriptionHelpFormatter
+    ).parse_args()
     main()

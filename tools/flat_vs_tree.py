@@ -10,9 +10,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 
-import tyro
-
 from langevin_dqn import machine
+from langevin_dqn.cli.arguments import script_options
 
 
 @dataclass
@@ -20,9 +19,9 @@ class Args:
     """Compare the two layouts."""
 
     depths: tuple[int, ...] = (10, 20)
-    """Of the sea; the first layer has a row per cell."""
+    """Depths of Deep Sea; the first layer has a row per cell."""
     repeats: int = 15
-    """Rounds; the median counts."""
+    """Rounds; the median is reported."""
 
 
 def build(depth: int, flat: bool, members: int = 5, batch: int = 128) -> Callable[[int], None]:
@@ -84,4 +83,4 @@ def main(args: Args) -> None:
 
 
 if __name__ == "__main__":
-    main(tyro.cli(Args))
+    main(script_options(Args, __doc__))

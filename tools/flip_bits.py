@@ -1,4 +1,4 @@
-"""Single flipped bits in stored runs and saved agents: how many change what is read without being noticed.
+"""Flip single bits in stored runs and saved agents, and count those that change what is read without detection.
 
     python tools/flip_bits.py --bits 600
 
@@ -6,17 +6,18 @@ Every file is checked as ``langevin-dqn verify`` and ``load_agent`` check it. A 
 is still what was written: the file formats have bytes that nothing depends on.
 """
 
-import argparse
 import random
 import sys
 import tempfile
 from collections import Counter
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
 import langevin_dqn
 from langevin_dqn.array_files import ArrayFile
+from langevin_dqn.cli.arguments import script_options
 from langevin_dqn.runs import run_files
 from langevin_dqn.runs.runners import Job
 from langevin_dqn.runs.store import Store
@@ -87,14 +88,21 @@ def count(home, bits, seed):
     return outcomes
 
 
+@dataclass
+class Args:
+    """Flip bits."""
+
+    bits: int = 600
+    """Total number of flipped bits."""
+    seed: int = 0
+    """Random seed, which decides the bits."""
+
+
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--bits", type=int, default=600)
-    parser.add_argument("--seed", type=int, default=0)
-    args = parser.parse_args()
+    args = script_options(Args, __doc__)
     with tempfile.TemporaryDirectory() as folder:
         outcomes = count(Path(folder), args.bits, args.seed)
-    print("| files | flipped bits | noticed | harmless | changed unnoticed |\n|---|---|---|---|---|")
+    print("| files | flipped bits | detected | harmless | undetected change |\n|---|---|---|---|---|")
     for kind, found in outcomes.items():
         print(f"| {kind} | {found.total()} | {found['noticed']} | {found['harmless']} | {found['UNNOTICED']} |")
     sys.exit(1 if any(found["UNNOTICED"] for found in outcomes.values()) else 0)

@@ -1,4 +1,4 @@
-"""Bad input by the thousand: random cases of every kind, and a table of what was found.
+"""Random bad input of every kind, and a table of what was found.
 
     python tools/fuzz.py --cases 5000
 
@@ -17,6 +17,8 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "fuzz"))
 import harness
 from hypothesis import HealthCheck, Phase, given, seed, settings
 from kinds import KINDS
+
+from langevin_dqn.cli.arguments import filled
 
 
 def search(kind, cases, number, shrink):
@@ -42,16 +44,26 @@ def search(kind, cases, number, shrink):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--cases", type=int, default=5000, help="cases in all")
-    parser.add_argument("--seed", type=int, default=None, help="draw the same cases again")
-    parser.add_argument("--kind", action="append", help="this kind only; may be repeated")
-    parser.add_argument("--no-shrink", action="store_true", help="print a case as it was found")
+    parser = argparse.ArgumentParser(description=filled(__doc__), formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--cases", type=int, default=5000, help="total number of cases (default: 5000)")
+    parser.add_argument(
+        "--seed", type=int, default=None, help="random seed, to draw the same cases again (default: the time)"
+    )
+    parser.add_argument(
+        "--kind",
+        action="append",
+        choices=list(KINDS),
+        metavar="KIND",
+        help=f"run only this kind; may be repeated: {', '.join(KINDS)}",
+    )
+    parser.add_argument(
+        "--no-shrink", action="store_true", help="print a failing case as it was found, not a smaller one"
+    )
     args = parser.parse_args()
     warnings.simplefilter("ignore")
     kinds = args.kind or list(KINDS)
     number = int(time.time()) if args.seed is None else args.seed
-    print(f"seed {number}\n\n| kind | cases | seconds of the processor | found |\n|---|---|---|---|", flush=True)
+    print(f"seed {number}\n\n| kind | cases | CPU seconds | found |\n|---|---|---|---|", flush=True)
     broken = {}
     with harness.without_training():
         for kind in kinds:

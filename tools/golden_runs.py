@@ -16,6 +16,8 @@ import os
 import sys
 from pathlib import Path
 
+from langevin_dqn.cli.arguments import filled
+
 FLAGS = "--xla_cpu_multi_thread_eigen=false --xla_cpu_max_isa=AVX2"
 FOLDER = Path(__file__).parents[1] / "tests" / "data" / "golden"
 
@@ -124,9 +126,15 @@ def repeat(names=None):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--print", action="store_true", help="write to stdout, and no file")
-    parser.add_argument("--only", action="append", help="one of the runs, by name; may be repeated")
+    parser = argparse.ArgumentParser(description=filled(__doc__), formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--print", action="store_true", help="write to stdout, not to a file")
+    parser.add_argument(
+        "--only",
+        action="append",
+        choices=list(JOBS),
+        metavar="NAME",
+        help=f"run only this one, with --print; may be repeated: {', '.join(JOBS)}",
+    )
     args = parser.parse_args()
     os.environ |= {"XLA_FLAGS": FLAGS, "OMP_NUM_THREADS": "1", "JAX_PLATFORMS": "cpu"}
     done = repeat(args.only)
@@ -134,7 +142,7 @@ def main():
         json.dump(done, sys.stdout)
         return
     if args.only:
-        parser.error("a file has all runs: use --only with --print")
+        parser.error("--only needs --print, because the file has all runs")
     FOLDER.mkdir(parents=True, exist_ok=True)
     lines = [f"  {json.dumps(name)}: {json.dumps(held)}" for name, held in done["runs"].items()]
     text = f'{{"fingerprint": "{done["fingerprint"]}", "runs": {{\n' + ",\n".join(lines) + "\n}}\n"

@@ -13,9 +13,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import tyro
 
 from langevin_dqn import machine
+from langevin_dqn.cli.arguments import script_options
 from langevin_dqn.paper.contenders import DECAYING_DQN
 
 #: Agent, preset, changed settings, and how it is called in the picture.
@@ -35,11 +35,11 @@ class Args:
     """Draw learning time against depth."""
 
     store: Path = Path("results")
-    """Folder of runs."""
+    """Folder of stored runs."""
     rlsvi: Path = Path("docs/figures/deep_exploration.json")
-    """Learning times of exact RLSVI."""
+    """JSON file of the learning times of exact RLSVI."""
     out: Path = Path("docs/figures/hero.png")
-    """The picture."""
+    """File for the picture."""
 
 
 def times(runs: Any, agent: str, preset: str, changes: Mapping[str, Any]) -> dict[int, list[float]]:
@@ -118,4 +118,4 @@ def draw_series(axes, found: Mapping[int, list[float]], style: Any, marker: str,
 
 
 if __name__ == "__main__":
-    main(tyro.cli(Args))
+    main(script_options(Args, __doc__))

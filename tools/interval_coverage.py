@@ -1,4 +1,4 @@
-"""How often the intervals of a comparison cover the truth, by the number of seeds.
+"""Coverage of the intervals of a comparison: how often they contain the true value, by the number of seeds.
 
 Scores are drawn from a distribution whose interquartile mean is known, and the share of intervals that contain it is
 printed: for normal scores, and for runs of which 70 % learn (score 1) and the others do not (score 0).
@@ -9,8 +9,8 @@ printed: for normal scores, and for runs of which 70 % learn (score 1) and the o
 from dataclasses import dataclass
 
 import numpy as np
-import tyro
 
+from langevin_dqn.cli.arguments import script_options
 from langevin_dqn.comparison.intervals import interval
 
 #: Scores of so many seeds, and their interquartile mean: of normal scores, and of scores that are 1 or 0.
@@ -25,9 +25,9 @@ class Args:
     """How often a 95% interval covers the truth."""
 
     seeds: tuple[int, ...] = (3, 5, 10, 20)
-    """Numbers of seeds."""
+    """Numbers of seeds, one after the other."""
     comparisons: int = 2000
-    """Simulated comparisons for each."""
+    """Simulated comparisons for each number of seeds."""
     resamples: int = 1000
     """Bootstrap samples per interval."""
 
@@ -44,4 +44,4 @@ def main(args: Args) -> None:
 
 
 if __name__ == "__main__":
-    main(tyro.cli(Args))
+    main(script_options(Args, __doc__))

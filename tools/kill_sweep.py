@@ -1,4 +1,4 @@
-"""``langevin-dqn bsuite`` killed (SIGKILL) at random moments, driver and workers, against one left alone.
+"""``langevin-dqn bsuite`` killed (SIGKILL) at random moments, driver and workers, compared with one that is not.
 
 Both sweeps write a store through worker processes. A killed command is given again. In the
 end both stores must hold the same runs with the same returns: none lost, none twice, none half
@@ -22,9 +22,8 @@ from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 
-import tyro
-
 from langevin_dqn import machine
+from langevin_dqn.cli.arguments import script_options
 
 #: As many episodes as bsuite asks for in catch/0.
 FULL = 10_000
@@ -35,15 +34,15 @@ class Args:
     """Kill a sweep again and again, and compare."""
 
     kills: int = 20
-    """How many."""
+    """Number of kills."""
     runs: int = 24
     """Runs in the sweep."""
     episodes: int = 400
-    """Episodes of each."""
+    """Episodes of each run."""
     workers: int = 2
     """Worker processes."""
     seed: int = 0
-    """Of the moments."""
+    """Random seed, which decides the moments."""
 
 
 def command(args: Args, folder: Path) -> list[str]:
@@ -211,4 +210,4 @@ def compare(alone: Sweep, killed: Sweep, args: Args) -> dict:
 
 
 if __name__ == "__main__":
-    sys.exit(main(tyro.cli(Args)))
+    sys.exit(main(script_options(Args, __doc__)))

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-import tyro
 
 from langevin_dqn import machine
+from langevin_dqn.cli.arguments import script_options
 
 
 @dataclass
@@ -18,13 +18,13 @@ class Args:
     """Compare the two ways to update the first layer."""
 
     depth: int = 20
-    """Depth of the sea."""
+    """Depth of Deep Sea."""
     seeds: int = 20
     """Seeds for each; the two use different ones."""
     episodes: int = 2000
     """Episodes per seed; runs stop once they have learned."""
     raw: Path = Path("out/lazy_vs_dense.json")
-    """Where the learning times go."""
+    """File for the learning times."""
 
 
 def main(args: Args) -> None:
@@ -52,4 +52,4 @@ def main(args: Args) -> None:
 
 
 if __name__ == "__main__":
-    main(tyro.cli(Args))
+    main(script_options(Args, __doc__))

@@ -4,10 +4,10 @@ The runs are those of one ``langevin-dqn compare`` of two agents on five bandits
 trained; the others are these results under other seeds, stored like any run. The paper's runs in ``results/`` are
 copied beside them, so that ``report`` has something to report. Then each command runs in a process of its own, first
 with an empty cache folder, then with the index of the store in it. Prints wall and CPU seconds and the peak memory of
-each. Exit code 1 if a command fails or is over its bar (in CPU seconds: wall time depends on what else runs).
+each. Exit code 1 if a command fails or exceeds its limit (in CPU seconds: wall time depends on what else runs).
 
     python tools/load.py
-    python tools/load.py --folder out/load --keep    # again on the same store, without making it again
+    python tools/load.py --folder out/load --keep   # uses the same store again
 """
 
 import multiprocessing
@@ -23,9 +23,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import NamedTuple
 
-import tyro
-
 from langevin_dqn import machine
+from langevin_dqn.cli.arguments import script_options
 
 RESULTS = Path(__file__).parents[1] / "results"
 AGENTS, ENVS = ("dqn", "langevin_dqn"), tuple(f"bandit/{number}" for number in range(5))
@@ -40,11 +39,11 @@ class Args:
     runs: int = 10_000
     """Runs in the store."""
     trained: int = 200
-    """Runs that are really trained."""
+    """Runs that are trained; the others are copies of them under other seeds."""
     folder: str = ""
-    """The store; a temporary one by default."""
+    """Folder of the store. Default: a temporary one."""
     keep: bool = False
-    """Use the store that is there, and leave it."""
+    """Use the store that is in the folder, and do not delete it."""
 
 
 class Cost(NamedTuple):
@@ -154,7 +153,7 @@ def main(args: Args) -> int:
             bar = BARS.get(name)
             late = bar is not None and (cost.cpu > bar.cpu or cost.megabytes > bar.megabytes)
             failed |= cost.code != 0 or late
-            show(name + (f" (over the bar of {bar.cpu:g} s, {bar.megabytes:,} MB)" if bar and late else ""), cost)
+            show(name + (f" (above the limit of {bar.cpu:g} s, {bar.megabytes:,} MB)" if bar and late else ""), cost)
             if cost.code:
                 print(cost.last, file=sys.stderr)
     return int(failed)
@@ -165,4 +164,4 @@ def show(name: str, cost: Cost) -> None:
 
 
 if __name__ == "__main__":
-    sys.exit(main(tyro.cli(Args)))
+    sys.exit(main(script_options(Args, __doc__)))

@@ -1,12 +1,15 @@
-"""Write ``requirements/*.txt``: every package that the make targets install, with its version and hashes.
+"""Write ``requirements/*.txt``: every package that the make targets install,
+with its version and hashes.
 
     pip install uv
     python tools/lock.py
 
-Versions are those of ``constraints.txt``, for Linux and macOS, and Python 3.11.5 to 3.13. torch is left out: its builds
-for CPU and CUDA have the same version and different hashes.
+Versions are those of ``constraints.txt``, for Linux and macOS, and Python
+3.11.5 to 3.13. torch is left out: its builds for CPU and CUDA have the same
+version, but different hashes.
 """
 
+import argparse
 import subprocess
 import sys
 from pathlib import Path
@@ -35,4 +38,5 @@ def main() -> None:
 
 
 if __name__ == "__main__":
+    argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter).parse_args()
     main()

@@ -14,9 +14,8 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
-import tyro
-
 from langevin_dqn import machine
+from langevin_dqn.cli.arguments import script_options
 
 TENTHS = 10
 
@@ -28,13 +27,13 @@ class Args:
     episodes: int = 1_000_000
     """Episodes of the run."""
     env: str = "bandit/0"
-    """The environment."""
+    """Environment id."""
     updates_per_step: int = 1
     """Updates per environment step."""
     checkpoint_every: float = 5.0
     """Seconds between checkpoints; 0 for none."""
     most: float = 1.5
-    """The largest ratio of the last tenth to the second that counts as flat."""
+    """Largest ratio of the last tenth to the second that is accepted."""
 
 
 def resident() -> float:
@@ -82,10 +81,10 @@ def main(args: Args) -> int:
             metrics_every=max(args.episodes // 100, 1), **saved, **small,
         )  # fmt: skip
     memory, cost = (tenths.rows[-1][place] / tenths.rows[1][place] for place in (1, 2))
-    print(f"{result.episodes:,} episodes in {result.seconds:.0f} s; last tenth over the second: ", end="")
+    print(f"{result.episodes:,} episodes in {result.seconds:.0f} s; last tenth divided by the second: ", end="")
     print(f"memory {memory:.2f}, CPU per episode {cost:.2f}")
     return int(max(memory, cost) > args.most)
 
 
 if __name__ == "__main__":
-    sys.exit(main(tyro.cli(Args)))
+    sys.exit(main(script_options(Args, __doc__)))

@@ -1,4 +1,4 @@
-"""How far the memory that a run needs is from what was estimated before it started.
+"""Compare the memory that runs need with what was estimated before they started.
 
 Each setting runs in a process of its own, which reports the growth of its peak resident memory since a tiny run of the
 same agent had loaded and compiled everything:
@@ -6,9 +6,12 @@ same agent had loaded and compiled everything:
     python tools/memory_estimate.py
 """
 
+import argparse
 import json
 import subprocess
 import sys
+
+from langevin_dqn.cli.arguments import filled
 
 #: By what takes the memory: the agent, its environment, the limits, and settings.
 SETTINGS = {
@@ -31,6 +34,7 @@ import json, sys
 import langevin_dqn
 from langevin_dqn.agents.registry import resolve_agent
 from langevin_dqn.loops import memory
+from langevin_dqn.cli.arguments import filled
 
 agent, env, limits, changes = json.loads(sys.argv[1])
 
@@ -67,4 +71,7 @@ def main():
 
 
 if __name__ == "__main__":
+    argparse.ArgumentParser(
+        description=filled(__doc__), formatter_class=argparse.RawDescriptionHelpFormatter
+    ).parse_args()
     main()

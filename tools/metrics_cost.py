@@ -1,4 +1,4 @@
-"""What metrics cost: the same run with and without them, in turns, on one core.
+"""Cost of metrics: the same run with and without them, in turns, on one core.
 
 Each pair of runs makes the same updates, to the bit; one of the two also gives metrics to a CSV and a JSON lines
 file, at the default interval. Programs are compiled before. Prints a row per case: the median over pairs of the ratio
@@ -15,9 +15,8 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
-import tyro
-
 from langevin_dqn import machine
+from langevin_dqn.cli.arguments import script_options
 from langevin_dqn.runs.metric_log import METRICS_EVERY
 
 CASES = {
@@ -39,11 +38,11 @@ class Args:
     """Compare runs with and without metrics."""
 
     pairs: int = 7
-    """Of runs, one with and one without."""
+    """Pairs of runs, one with and one without metrics."""
     cases: str = ""
-    """Only cases with this in their name."""
+    """Only the cases whose name contains this text."""
     every: int = METRICS_EVERY
-    """Environment steps between two rows."""
+    """Environment steps between rows of metrics."""
 
 
 def timed(agent, env, arguments, folder=None, every=METRICS_EVERY):
@@ -86,4 +85,4 @@ def main(args: Args) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main(tyro.cli(Args)))
+    sys.exit(main(script_options(Args, __doc__)))

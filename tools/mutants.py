@@ -1,8 +1,8 @@
-"""Break the code on purpose, one line at a time, and see that a test notices.
+"""Mutation tests: break the code at selected places, one at a time, and check that a test fails.
 
-    python tools/mutants.py                 # all of them, about an hour of one core
-    python tools/mutants.py --match noise   # those with this in their name, file or tests
-    python tools/mutants.py --dry           # only that every text to replace is there
+    python tools/mutants.py                 # all, about an hour of one core
+    python tools/mutants.py --match noise   # only some of them
+    python tools/mutants.py --dry           # only checks the texts to replace
 
 Each mutant is a private copy of the package with one piece of text replaced; the tests named
 with it must fail on the copy, and pass on the package itself.
@@ -18,7 +18,8 @@ import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
-import tyro
+from langevin_dqn.cli.arguments import refuse, script_options
+from langevin_dqn.errors import UserError
 
 ROOT = Path(__file__).resolve().parent.parent
 SCALE, LANGEVIN, ROWS, NOISE, TORCH = (
@@ -58,14 +59,14 @@ MUTANTS = {
     "rows: noise without the 2": (SCALE, "return 2 * alpha", "return alpha", T_ROWS),
     "adam noise times the root": (
         LANGEVIN,
-        "jnp.sqrt(scale / (jnp.sqrt(v) + eps))",
-        "jnp.sqrt(scale * (jnp.sqrt(v) + eps))",
+        "jnp.sqrt(scale / (jnp.sqrt(v) + epsilon))",
+        "jnp.sqrt(scale * (jnp.sqrt(v) + epsilon))",
         T_LANGEVIN,
     ),
     "adam noise from the fourth root": (
         LANGEVIN,
-        "jnp.sqrt(scale / (jnp.sqrt(v) + eps))",
-        "jnp.sqrt(scale / (v + eps))",
+        "jnp.sqrt(scale / (jnp.sqrt(v) + epsilon))",
+        "jnp.sqrt(scale / (v + epsilon))",
         T_LANGEVIN,
     ),
     "adam noise with alpha, not alpha_k": (
@@ -75,24 +76,34 @@ MUTANTS = {
         T_LANGEVIN,
     ),
     "adam drift upwards": (LANGEVIN, "-alpha_k * m", "alpha_k * m", T_LANGEVIN),
-    "adam second moment of |g|": (LANGEVIN, "(1 - b2) * g * g", "(1 - b2) * abs(g)", T_LANGEVIN),
-    "torch adam noise times the root": (TORCH, "(variance / scale).sqrt_()", "(variance * scale).sqrt_()", T_TORCH),
-    "torch adam noise with alpha, not alpha_k": (
+    "adam second moment of |g|": (LANGEVIN, "(1 - beta_2) * g * g", "(1 - beta_2) * abs(g)", T_LANGEVIN),
+    "torch adam noise times the root": (
         TORCH,
-        "variance = step_noise_variance(alpha_k,",
-        "variance = step_noise_variance(lr,",
+        "scale.reciprocal_().mul_(variance).sqrt_()",
+        "scale.mul_(variance).sqrt_()",
         T_TORCH,
     ),
-    "torch adam noise without a root": (TORCH, "(variance / scale).sqrt_()", "(variance / scale)", T_TORCH),
+    "torch adam noise with alpha, not alpha_k": (
+        TORCH,
+        'step_noise_variance(alpha, group["noise_variance"], num_data)',
+        'step_noise_variance(lr, group["noise_variance"], num_data)',
+        T_TORCH,
+    ),
+    "torch adam noise without a root": (
+        TORCH,
+        "scale.reciprocal_().mul_(variance).sqrt_()",
+        "scale.reciprocal_().mul_(variance)",
+        T_TORCH,
+    ),
     "torch adam forgets its moments": (TORCH, "if not state:", "if True:", T_TORCH),
     "torch adam with torch's epsilon": (
         TORCH,
-        "scale = v.sqrt().add_(eps)",
-        "scale = v.sqrt().add_(eps * math.sqrt(correction_2))",
+        "torch._foreach_add_(scales, eps)",
+        "torch._foreach_add_(scales, [eps * math.sqrt(two) for two in corrections_2])",
         T_TORCH,
     ),
     "torch ignores its generator": (TORCH, "normal_(generator=self._generator)", "normal_()", T_TORCH),
-    "torch noise where there is no gradient": (TORCH, "if parameter.grad is None:", "if False:", T_TORCH),
+    "torch noise where there is no gradient": (TORCH, " if parameter.grad is not None]", "]", T_TORCH),
     "rows: noise of the first node only": (
         ROWS,
         "total[:, None] / 2 * (early + late) / (early * late)",
@@ -144,8 +155,8 @@ MUTANTS = {
     ),
     "update: target is the online network": (
         DENSE,
-        "self._target_values(target, batch.next_obs, target_index)",
-        "self._target_values(params, batch.next_obs, target_index)",
+        "self._goal(target, batch, indices)\n",
+        "self._goal(params, batch, indices)\n",
         T_UPDATE,
     ),
     "update: target copied at every update": (
@@ -182,12 +193,17 @@ MUTANTS = {
         f"{T_UPDATE} --slow",
     ),
     # what the authors' code does otherwise
-    "released: loss not over members": (AGENT, "config.loss_scale / config.members", "config.loss_scale", T_RELEASED),
+    "released: loss not over members": (
+        "agents/making.py",
+        "config.loss_scale / config.members",
+        "config.loss_scale",
+        T_RELEASED,
+    ),
     "released: regulariser not the mean": (UPDATE, "weight = 1 / param.size", "weight = 1.0", T_RELEASED),
     "released: own minibatches": (
         UPDATE,
-        "c.batch_size, c.shared_minibatch)",
-        "c.batch_size, False)",
+        "c.batch_size, c.shared_minibatch,",
+        "c.batch_size, False,",
         T_RELEASED,
     ),
     "released: target noise not in the goal": (
@@ -271,8 +287,8 @@ MUTANTS = {
     ),
     "the prior is not in the values": (
         AGENT,
-        'q = q + self.numbers["prior_scale"] *',
-        'q = q + 0 * self.numbers["prior_scale"] *',
+        "q = q + prior.values(",
+        "q = q + 0 * prior.values(",
         T_AGENT,
     ),
     "full buffers stop at the end": (
@@ -290,7 +306,7 @@ MUTANTS = {
     "extras of another member": (REPLAY, "else (0 * member, member)", "else (0 * member, 0 * member)", T_REPLAY),
     "a state may change its shape": (
         CHECKING,
-        "if _layout(after) != _layout(state):",
+        "if _layout(shapes(method, *arguments)) != _layout(state):",
         "if False:",
         T_CHECKING,
     ),
@@ -310,9 +326,9 @@ MUTANTS = {
     ),
     "lazy: reads at the last copy": (
         LAZY,
-        "row = _advanced(constants, clock, key, rows, clock.now).value[0]",
-        "row = _advanced(constants, clock, key, rows, clock.sync).value[0]",
-        T_LAZY,
+        "row = self._own_part(member, _advanced(constants, clock, key, rows, clock.now).value[0])",
+        "row = self._own_part(member, _advanced(constants, clock, key, rows, clock.sync).value[0])",
+        f"{T_LAZY} --slow",
     ),
     "lazy: attending is forgotten": (
         LAZY,
@@ -376,7 +392,12 @@ MUTANTS = {
         T_HOST,
     ),
     "loops: the host acts once more": (EPISODE, "if unless is not None and", "if False and", f"{T_HOST} --slow"),
-    "loops: a cut episode counts": (COMPILED, "ended = done - int(carry.cut)", "ended = done", T_HOST),
+    "loops: a cut episode counts": (
+        COMPILED,
+        "ended, cut = done - int(carry.cut)",
+        "ended, cut = done",
+        f"{T_HOST} --slow",
+    ),
     "loops: evaluation with one member": (
         EVALUATION,
         "return self._agent.begin_episode(key, state)",
@@ -409,7 +430,9 @@ MUTANTS = {
     ),
     "files: ids in old files are followed": (
         "saved_agent.py",
-        'ids.refuse_import(about["env"], str(path), "name the same environment yourself")',
+        """ids.refuse_import(
+            about["env"], str(path), f"if you trust it, pass it explicitly: env={about['env']!r} or --env"
+        )""",
         "pass",
         T_SAVED,
     ),
@@ -472,22 +495,30 @@ class Args:
     """Mutation tests."""
 
     match: str = ""
-    """Only mutants whose name, file or tests hold this text."""
+    """Only the mutants whose name, file or tests contain this text."""
     slow: bool = False
     """Run slow tests too; by default only for the mutants that need them."""
     dry: bool = False
-    """Only check that each text occurs once in its file."""
+    """Only check that each text occurs once in its file, and list those that do not."""
     out: Path = Path("out/mutants.json")
-    """Where the outcome goes."""
+    """File for the outcome."""
 
 
 #: Folders that tests import helpers from.
 HELPERS = ("environments/bsuite", "runs/runners", "agents", "agents/learners", "docs", "loops", "comparison")
 
 
+def source_of(file: str) -> str:
+    return (ROOT / "src" / "langevin_dqn" / file).read_text(encoding="utf-8")
+
+
+def occurrences(file: str, text: str) -> int:
+    return source_of(file).count(text)
+
+
 def broken(file: str, old: str, new: str) -> str:
     """The text of a file of the package with ``old`` replaced."""
-    text = (ROOT / "src" / "langevin_dqn" / file).read_text(encoding="utf-8")
+    text = source_of(file)
     if text.count(old) != 1:
         raise SystemExit(f"{file} has {text.count(old)} times the text {old!r}")
     return text.replace(old, new)
@@ -521,22 +552,27 @@ def passes(file: str, text: str, tests: str, slow: bool = False, cpu_seconds: in
 
 
 def main(args: Args) -> int:
-    outcome = {}
+    outcome: dict[str, str] = {}
+    stale = 0
     for name, (file, old, new, tests) in MUTANTS.items():
         if not any(args.match in text for text in (name, file, tests)):
             continue
         if args.dry:
-            broken(file, old, new)
+            stale += occurrences(file, old) != 1
+            if occurrences(file, old) != 1:
+                print(f"{name}: {file} has {occurrences(file, old)} times the text {old!r}")
             continue
         lived = passes(file, broken(file, old, new), tests, args.slow)
         outcome[name] = "survives" if lived else f"caught by {tests}"
         print(f"{outcome[name]:60} {name}", flush=True)
     if args.dry:
-        return 0
+        return int(stale > 0)
+    if not outcome:
+        return refuse(UserError(f"no mutant matches {args.match!r}", "--match takes a part of a name, file or test"))
     args.out.parent.mkdir(parents=True, exist_ok=True)
     args.out.write_text(json.dumps(outcome, indent=1))
     return int("survives" in outcome.values())
 
 
 if __name__ == "__main__":
-    sys.exit(main(tyro.cli(Args)))
+    sys.exit(main(script_options(Args, __doc__)))

@@ -1,4 +1,4 @@
-"""Mutation testing: break the code at random places, one at a time, and count how often a test notices.
+"""Mutation testing: break the code at random places, one at a time, and count how often a test fails.
 
     python tools/mutate.py --count 120      # about an hour of one core
     python tools/mutate.py --match store --count 20
@@ -17,8 +17,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-import tyro
 from mutants import ROOT, passes
+
+from langevin_dqn.cli.arguments import script_options
 
 PACKAGE = ROOT / "src" / "langevin_dqn"
 AGENTS, LEARNERS, OPTIMIZERS, RUNS = "tests/agents/", "tests/agents/learners/", "tests/optimizers/", "tests/runs/"
@@ -201,13 +202,13 @@ class Args:
     """Mutation testing."""
 
     count: int = 120
-    """Mutants in all."""
+    """Total number of mutants."""
     match: str = ""
-    """Only modules whose path holds this text."""
+    """Only the modules whose path contains this text."""
     seed: int = 0
-    """Of the draw."""
+    """Random seed of the draw."""
     out: Path = Path("out/mutate.json")
-    """Where the outcome goes."""
+    """File for the outcome."""
 
 
 def main(args: Args) -> int:
@@ -228,4 +229,4 @@ def main(args: Args) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main(tyro.cli(Args)))
+    sys.exit(main(script_options(Args, __doc__)))

@@ -24,10 +24,10 @@ from pathlib import Path
 import jax
 import jax.numpy as jnp
 import numpy as np
-import tyro
 from scipy import fft, special, stats
 
 from langevin_dqn import UserError, prng
+from langevin_dqn.cli.arguments import script_options
 
 WINDOW = 7680  # counters per key: what one update of one member draws
 MEMBERS = 5
@@ -46,13 +46,13 @@ class Args:
     quick: bool = False
     """Fewer streams and values: about one minute."""
     seed: int = 0
-    """Other keys, to look again at a suspicious p-value."""
+    """Random seed; another one draws other keys, to check a suspicious p-value."""
     match: str = ""
     """Only the parts whose name holds this text, e.g. "rabbit" or "updates, across"."""
     crush: bool = False
     """Run TestU01's Crush on the updates as well: an hour and more."""
     out: Path = Path("out/noise_battery.json")
-    """Every p-value, as JSON."""
+    """JSON file for every p-value."""
 
 
 # -- the streams: chunks of KEYS windows -----------------------------------------------
@@ -406,6 +406,6 @@ def main(args: Args) -> int:
 
 if __name__ == "__main__":
     try:
-        sys.exit(main(tyro.cli(Args)))
+        sys.exit(main(script_options(Args, __doc__)))
     except UserError as error:
         sys.exit(f"error: {error}")

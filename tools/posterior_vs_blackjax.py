@@ -12,11 +12,12 @@ import json
 import statistics
 import time
 from dataclasses import asdict, dataclass
+from importlib.util import find_spec
 from pathlib import Path
 
-import tyro
-
 from langevin_dqn import machine
+from langevin_dqn.cli.arguments import refuse, script_options
+from langevin_dqn.errors import UserError
 
 
 @dataclass
@@ -32,9 +33,9 @@ class Args:
     thinning: int = 20
     """Steps per draw."""
     repeats: int = 7
-    """Rounds; the median counts."""
+    """Rounds; the median is reported."""
     out: Path = Path("out/posterior_vs_blackjax.json")
-    """Where the figures go."""
+    """File for the measurements."""
 
 
 def make_problem(dimension: int):
@@ -162,6 +163,8 @@ def measure(problem, args: Args, chains: int, batch_size: int) -> dict:
 
 
 def main(args: Args) -> int:
+    if find_spec("blackjax") is None:
+        return refuse(UserError("blackjax is not installed", "pip install 'langevin-dqn[bench]'"))
     machine.prepare()
     results = []
     print("| parameters | examples | batch | chains | sampler | effective samples | per second | quartiles | error |")
@@ -193,4 +196,4 @@ def main(args: Args) -> int:
 
 
 if __name__ == "__main__":
-    raise SystemExit(main(tyro.cli(Args)))
+    raise SystemExit(main(script_options(Args, __doc__)))

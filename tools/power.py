@@ -16,9 +16,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
-import tyro
 
 from langevin_dqn import machine
+from langevin_dqn.cli.arguments import script_options
 from langevin_dqn.runs.result import Result
 from langevin_dqn.runs.store import Store
 
@@ -144,9 +144,9 @@ class Args:
     """Runs that each test needs."""
 
     store: str = "results"
-    """Folder of runs."""
+    """Folder of stored runs."""
     page: Path | None = None
-    """A page to write the table to."""
+    """Page into which the table is written."""
     simulations: int = 2000
     """Simulated experiments for each number; a tenth of it for the rank test, which is slow."""
 
@@ -301,4 +301,4 @@ def main(args: Args) -> None:
 
 
 if __name__ == "__main__":
-    main(tyro.cli(Args))
+    main(script_options(Args, __doc__))

@@ -1,4 +1,4 @@
-"""Runs stopped at random moments and gone on with, against runs left alone: equal to the bit?
+"""Stop runs at random moments, resume them, and compare every array with that of an uninterrupted run.
 
 For each training loop (compiled, host) and each learner (table, dense, lazy) a run is stopped at random moments, once
 each: between two episodes, or on the host also within one. It then goes on from its checkpoint. Compared are returns,
@@ -22,9 +22,8 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
-import tyro
-
 from langevin_dqn import machine
+from langevin_dqn.cli.arguments import script_options
 
 SMALL = {"hidden": (8, 8), "batch_size": 16}
 CASES = {
@@ -42,13 +41,13 @@ class Args:
     """Stop runs at random, and compare."""
 
     stops: int = 20
-    """Per loop and learner."""
+    """Stops for each loop and learner."""
     kills: int = 0
-    """Of a training process of its own."""
+    """Kills of a separate training process."""
     cases: str = ""
-    """Only cases with this in their name."""
+    """Only the cases whose name contains this text."""
     seed: int = 0
-    """Of the moments."""
+    """Random seed, which decides the moments."""
 
 
 #: A run that is killed is that many times longer, so that it does not end before.
@@ -164,4 +163,4 @@ if __name__ == "__main__":
         machine.prepare()
         worker(*sys.argv[2:])
     else:
-        sys.exit(main(tyro.cli(Args)))
+        sys.exit(main(script_options(Args, __doc__)))

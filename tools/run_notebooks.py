@@ -1,7 +1,7 @@
 """Run the notebooks of the documentation, and compare what they print with what is stored in them.
 
-python tools/run_notebooks.py                # exit code 1 if a notebook fails or prints something else
-python tools/run_notebooks.py --write        # store the new outputs
+python tools/run_notebooks.py           # exit code 1 if an output differs
+python tools/run_notebooks.py --write   # store the new outputs
 """
 
 import os
@@ -14,6 +14,8 @@ import nbformat
 import tyro
 from nbclient import NotebookClient
 
+from langevin_dqn.cli.arguments import script_options
+
 ROOT = Path(__file__).parents[1]
 FOLDER = ROOT / "docs" / "notebooks"
 
@@ -23,9 +25,9 @@ class Args:
     """Run notebooks and compare their outputs."""
 
     notebooks: Annotated[tuple[Path, ...], tyro.conf.Positional] = ()
-    """Notebooks to run; those of the documentation by default."""
+    """Notebooks to run. Default: those in docs/notebooks."""
     write: bool = False
-    """Store the outputs in the files."""
+    """Store the new outputs in the notebooks."""
 
 
 def run(path: Path) -> Any:
@@ -35,6 +37,8 @@ def run(path: Path) -> Any:
     os.environ.setdefault("OMP_NUM_THREADS", "1")
     os.environ.setdefault("XLA_FLAGS", "--xla_cpu_multi_thread_eigen=false")
     client = NotebookClient(notebook, timeout=900, kernel_name="python3", resources={"metadata": {"path": str(ROOT)}})
+    client.create_kernel_manager()
+    client.km.transport = "ipc"  # the kernel warns of TCP, where other users of the machine could listen
     client.execute()
     for cell in notebook.cells:
         cell.metadata = {}
@@ -72,6 +76,8 @@ def main(args: Args) -> int:
         if args.write:
             nbformat.write(now, path)
             print(f"wrote {path}")
+        if not args.write and printed(stored) == printed(now):
+            print(f"{path}: the same outputs as stored")
         for before, after in zip(printed(stored), printed(now), strict=True):
             if before != after and not args.write:
                 different += 1
@@ -80,4 +86,4 @@ def main(args: Args) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main(tyro.cli(Args)))
+    sys.exit(main(script_options(Args, __doc__)))

@@ -1,4 +1,4 @@
-"""Several seeds at once by each way of ``train_seeds``: threads, processes, one vmapped program.
+"""Compare the three methods of ``train_seeds``: threads, processes, one vmapped program.
 
 The ways take turns, round by round, so that other work on the machine meets them alike. Compilation is left out: each
 way runs once before anything is timed. Processes are timed twice: as ``train_seeds`` runs them, which starts them and
@@ -16,9 +16,9 @@ import time
 from dataclasses import dataclass
 
 import numpy as np
-import tyro
 
 from langevin_dqn import machine
+from langevin_dqn.cli.arguments import script_options
 
 
 @dataclass
@@ -26,17 +26,17 @@ class Args:
     """Which way of running several seeds fills this machine best."""
 
     agent: str = "ensemble_langevin_dqn"
-    """Agent."""
+    """Name of the agent."""
     preset: str = "paper"
-    """Its preset."""
+    """Preset of the agent."""
     envs: tuple[str, ...] = ("deep_sea:depth=10", "deep_sea:depth=30", "catch")
-    """Environments."""
+    """Environment ids."""
     seeds: int = 4
-    """Seeds."""
+    """Number of seeds."""
     episodes: int = 200
     """Episodes per seed."""
     rounds: int = 5
-    """Rounds."""
+    """Rounds, in which the methods alternate."""
 
 
 def one_seed(job: tuple) -> tuple[float, np.ndarray]:
@@ -116,4 +116,4 @@ def main(args: Args) -> None:
 
 
 if __name__ == "__main__":
-    main(tyro.cli(Args))
+    main(script_options(Args, __doc__))

@@ -1,8 +1,7 @@
 """How learning time depends on each setting of Ensemble Langevin DQN, one at a time, for docs/guide/settings.md.
 
-python tools/settings_sweep.py                        # measures what the file does not have yet, and draws
-python tools/settings_sweep.py --no-measure           # only draws, and prints the tables
-python tools/settings_sweep.py --page docs/guide/settings.md   # also writes the tables between the page's markers
+python tools/settings_sweep.py
+python tools/settings_sweep.py --no-measure --page docs/guide/settings.md
 """
 
 import json
@@ -12,9 +11,8 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-import tyro
-
 from langevin_dqn import machine
+from langevin_dqn.cli.arguments import script_options
 from langevin_dqn.presets import preset
 
 AGENT = "ensemble_langevin_dqn"
@@ -43,17 +41,17 @@ class Args:
     """Measure, draw and print learning times by setting."""
 
     json: Path = Path("docs/figures/settings.json")
-    """Learning times by setting, with which measuring continues."""
+    """JSON file of the learning times; runs that it has are not repeated."""
     plot: Path = Path("docs/figures/settings.png")
-    """The picture."""
+    """File for the picture."""
     page: Path | None = None
-    """Write the tables to this page too."""
+    """Page into which the tables are also written."""
     depth: int = 20
     """Depth of Deep Sea."""
     episodes: int = 1000
-    """Episodes per run, at most."""
+    """Maximum number of episodes per run."""
     measure: bool = True
-    """Measure what the file does not have; --no-measure only draws, and prints the tables."""
+    """Measure what the file does not have; with --no-measure, only draw and print the tables."""
 
 
 def name_of(field: str, value: float, base: Any) -> str:
@@ -174,4 +172,4 @@ def main(args: Args) -> None:
 
 
 if __name__ == "__main__":
-    main(tyro.cli(Args))
+    main(script_options(Args, __doc__))

@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
-import tyro
+from langevin_dqn.cli.arguments import script_options
 
 HERE = Path(__file__).resolve().parents[1] / "src"
 CASES = (
@@ -37,11 +37,11 @@ class Args:
     """Measure how long the first episode takes, with an empty and a filled cache of compiled programs."""
 
     other: Path | None = None
-    """Source folder of another version, to take turns with."""
+    """Source folder of another version, which is measured in turns with this one."""
     repeats: int = 3
-    """Turns; the median is shown."""
+    """Rounds; the median is shown."""
     cases: tuple[str, ...] = CASES
-    """Agent and environment of each case."""
+    """Agent and environment of each case, as one quoted word."""
 
 
 class Cost(NamedTuple):
@@ -102,4 +102,4 @@ def main(args: Args) -> None:
 
 
 if __name__ == "__main__":
-    main(tyro.cli(Args))
+    main(script_options(Args, __doc__))

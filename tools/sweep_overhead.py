@@ -15,9 +15,8 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
-import tyro
-
 from langevin_dqn import machine
+from langevin_dqn.cli.arguments import script_options
 
 TENTHS = 10
 TICKS = os.sysconf("SC_CLK_TCK")
@@ -30,11 +29,11 @@ class Args:
     runs: int = 1000
     """Runs in the sweep."""
     episodes: int = 5
-    """Episodes of each."""
+    """Episodes of each run."""
     workers: int = 2
     """Worker processes."""
     most: float = 1.5
-    """The largest ratio of the last tenth to the second that counts as flat."""
+    """Largest ratio of the last tenth to the second that is accepted."""
 
 
 def used(pid: int) -> tuple[float, float]:
@@ -68,9 +67,9 @@ def main(args: Args) -> int:
             print(f"| {done:,} | {memory:.0f} | {rows[-1][1]:.1f} | {ran / (now[2] - last[2]):.1f} |", flush=True)
             last, following = now, (done * TENTHS // args.runs + 1) * args.runs // TENTHS
     ratios = [rows[-1][place] / rows[1][place] for place in (0, 1)]
-    print(f"last tenth over the second: memory {ratios[0]:.2f}, CPU per run {ratios[1]:.2f}")
+    print(f"last tenth divided by the second: memory {ratios[0]:.2f}, CPU per run {ratios[1]:.2f}")
     return int(driver.returncode != 0 or max(ratios) > args.most)
 
 
 if __name__ == "__main__":
-    sys.exit(main(tyro.cli(Args)))
+    sys.exit(main(script_options(Args, __doc__)))

@@ -1,7 +1,7 @@
-"""What an update costs, by setting, in one process and in turn: CPU microseconds per member and update.
+"""CPU time of an update, by setting: microseconds per member, measured in turns in one process.
 
     python tools/update_cost.py --depth 50
-    python tools/update_cost.py --depth 20 --settings row_updates=dense row_updates=lazy
+    python tools/update_cost.py --settings row_updates=dense row_updates=lazy
 
 The recommended ensemble in Deep Sea; settings are changed from it.
 """
@@ -9,9 +9,8 @@ The recommended ensemble in Deep Sea; settings are changed from it.
 import time
 from dataclasses import dataclass
 
-import tyro
-
 from langevin_dqn import machine
+from langevin_dqn.cli.arguments import script_options
 
 
 @dataclass
@@ -19,13 +18,13 @@ class Args:
     """Measure the CPU time of updates with several settings, interleaved."""
 
     depth: int = 50
-    """Of the sea."""
+    """Depth of Deep Sea."""
     settings: tuple[str, ...] = ("shared_minibatch=false", "shared_minibatch=true", "noise_variance=0")
-    """What to change, one after the other."""
+    """Settings to change, one at a time, as field=value."""
     repeats: int = 7
-    """Turns; the median is shown."""
+    """Rounds; the median is shown."""
     updates: int = 1500
-    """Updates in each."""
+    """Updates in each round."""
 
 
 def main(args: Args) -> None:
@@ -69,4 +68,4 @@ def main(args: Args) -> None:
 
 
 if __name__ == "__main__":
-    main(tyro.cli(Args))
+    main(script_options(Args, __doc__))

@@ -1,18 +1,18 @@
-"""Where the search of an ensemble in a deep sea stops, and what its members think of what lies beyond.
+"""How far an ensemble has explored a Deep Sea, and its values of cells that were never visited.
 
-    python tools/where_search_stops.py --depth 50 --seed 1 --set noise_variance=1e-6 adam_eps=1e-8
+    python tools/where_search_stops.py --depth 50 --set noise_variance=1e-6
 
-A *door* is a move from a visited cell to one that never was; a member is *keen* on it if it would make it, once there.
-After every so many episodes a line tells
+The frontier are the actions in visited cells that lead to a cell which was never visited. After every ``--every``
+episodes, a line shows
 
-- ``cells``: the share of reachable cells that were visited;
-- ``diagonal``: cells of the way to the treasure that were visited, from the top;
-- ``new``: episodes since the last line that saw a cell for the first time;
-- ``doors``: how many there are, and how many of them have a keen member;
-- ``keen``: members that are keen on the door at the end of the visited diagonal;
-- ``beyond``: the best value of a cell never visited, mean over cells and members;
-- ``start``: the best value of the first cell, mean over members. Before the treasure is found its true value is 0;
-- ``error``: root mean square of r + max Q(s') - Q(s, a), over the moves in the buffer, each counted once.
+- ``cells``: fraction of the reachable cells that were visited;
+- ``diagonal``: visited cells of the path to the treasure, from the top;
+- ``new``: episodes since the last line that visited a cell for the first time;
+- ``frontier``: number of its actions, and how many of them are preferred by at least one member;
+- ``next``: members that prefer the action which continues the visited diagonal;
+- ``unvisited``: best value of a cell that was never visited, mean over cells and members;
+- ``start``: best value of the first cell, mean over members; its true value is 0 until the treasure is found;
+- ``error``: root mean square of r + max Q(s') - Q(s, a), over the actions in the buffer, each counted once.
 """
 
 import argparse
@@ -24,6 +24,7 @@ import numpy as np
 
 from langevin_dqn import keys, machine
 from langevin_dqn.agents import ValueAgent, ValueState, make_agent
+from langevin_dqn.cli.arguments import filled
 from langevin_dqn.config import parse_assignment
 from langevin_dqn.environments.bsuite.deep_sea import deep_sea
 from langevin_dqn.loops import compiled
@@ -61,8 +62,8 @@ class Moves:
         return float(np.sqrt(np.square(wrong).mean()))
 
 
-def gains_at_doors(q: np.ndarray, visited: np.ndarray, mapping: np.ndarray) -> np.ndarray:
-    """What each member thinks is gained by going through each door: (doors, members)."""
+def gains_at_frontier(q: np.ndarray, visited: np.ndarray, mapping: np.ndarray) -> np.ndarray:
+    """By how much each member prefers each action of the frontier: (actions, members)."""
     depth = len(visited)
     values = q.reshape(depth, depth, -1, 2)
     right = np.take_along_axis(values, mapping[:, :, None, None], 3)[..., 0]
@@ -75,7 +76,7 @@ def gains_at_doors(q: np.ndarray, visited: np.ndarray, mapping: np.ndarray) -> n
 
 
 def gain_on_diagonal(q: np.ndarray, end: int, mapping: np.ndarray) -> np.ndarray:
-    """What each member thinks is gained by moving on from the last visited cell of the diagonal."""
+    """By how much each member prefers to continue the diagonal from its last visited cell."""
     depth, last = len(mapping), end - 1
     right = mapping[last, last]
     values = q[last * depth + last]
@@ -83,27 +84,27 @@ def gain_on_diagonal(q: np.ndarray, end: int, mapping: np.ndarray) -> np.ndarray
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--agent", default="ensemble_langevin_dqn")
-    parser.add_argument("--preset", default="paper")
-    parser.add_argument("--depth", type=int, default=50)
-    parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--episodes", type=int, default=5000)
-    parser.add_argument("--every", type=int, default=250)
-    parser.add_argument("--set", nargs="*", default=[], metavar="FIELD=VALUE")
+    parser = argparse.ArgumentParser(description=filled(__doc__), formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--agent", default="ensemble_langevin_dqn", help="name of the agent (%(default)s)")
+    parser.add_argument("--preset", default="paper", help="preset of the agent (%(default)s)")
+    parser.add_argument("--depth", type=int, default=50, help="depth of Deep Sea (%(default)s)")
+    parser.add_argument("--seed", type=int, default=0, help="random seed (%(default)s)")
+    parser.add_argument("--episodes", type=int, default=5000, help="maximum number of episodes (%(default)s)")
+    parser.add_argument("--every", type=int, default=250, help="episodes between lines (%(default)s)")
+    parser.add_argument("--set", nargs="*", default=[], metavar="FIELD=VALUE", help="settings to change")
     args = parser.parse_args()
     machine.prepare()
     config = preset(args.agent, args.preset, **dict(map(parse_assignment, args.set)))
     depth, sea = args.depth, deep_sea(args.depth)
     if config.insertion_probability < 1 or config.buffer_size % depth or config.buffer_size < args.every * depth:
-        raise SystemExit("visits are read from the buffer: it must take every step and hold --every whole episodes")
+        raise SystemExit("the buffer must take every step, and hold the steps of --every episodes")
     agent = make_agent(config, space=sea.observation_space)
     key = keys.run_key(args.seed)
     mapping = np.asarray(sea.action_mapping)
     reachable = np.tril(np.ones((depth, depth), bool))
     visited = np.zeros((depth, depth), bool)
     carry = compiled.begin(agent, sea, key, args.episodes)
-    print(f"{args.agent}, {args.preset}, depth {depth}, seed {args.seed}, {' '.join(args.set)}")
+    print(f"{args.agent}, {args.preset}, depth {depth}, seed {args.seed}{', ' * bool(args.set)}{' '.join(args.set)}")
     while (done := int(carry.episodes)) < args.episodes:
         limits = compiled.Limits(
             episodes=jnp.int32(min(done + args.every, args.episodes)),
@@ -120,16 +121,17 @@ def main() -> None:
             visited.flat[path] = True
         look = jax.random.fold_in(key, _NEVER)
         q = np.asarray(all_values(agent, look, carry.state, jnp.arange(depth**2)))
-        doors = gains_at_doors(q, visited, mapping)
+        frontier = gains_at_frontier(q, visited, mapping)
         end = int(np.argmin(np.append(visited.diagonal(), False)))
-        keen = "-" if end == depth else str((gain_on_diagonal(q, end, mapping) > 0).sum())
+        prefer = "-" if end == depth else str((gain_on_diagonal(q, end, mapping) > 0).sum())
         unseen = (reachable & ~visited).ravel()
         beyond = f"{q.max(-1)[unseen].mean():+.3f}" if unseen.any() else "-"
         error = Moves.of(replay.data, int(replay.size[0])).error(q)
         found = int((np.asarray(carry.returns)[done:now] > 0.5).sum())
         print(
             f"{now:5d}  cells {visited[reachable].mean():.2f}  diagonal {end:2d}  new {new:3d}"
-            f"  doors {len(doors):3d}, {int((doors > 0).any(1).sum()):3d} keen  keen {keen}  beyond {beyond}"
+            f"  frontier {len(frontier):3d}, {int((frontier > 0).any(1).sum()):3d} preferred"
+            f"  next {prefer}  unvisited {beyond}"
             f"  start {q[0].max(-1).mean():+.3f}  error {error:.4f}" + (f"  treasure {found} times" if found else ""),
             flush=True,
         )

@@ -68,7 +68,7 @@ def test_a_failed_run_leaves_the_others(tmp_path, langevin_dqn_command, monkeypa
     words = ["--agents", WALK, "--env", "probe_action", "--seeds", "0-1", "--steps", "5", "--store", tmp_path]
     code, out, err = langevin_dqn_command("compare", *words, "--runner", "processes")
     assert code == 1
-    assert "1 runs failed; the others are stored. Repeat the command to try again" in err
+    assert "1 run failed; the others are stored. Repeat the command to try again" in err
     assert "At most 5 steps per run" in out
     code, _, err = langevin_dqn_command("compare", *words)
     assert (code, "[1/1]" in err) == (0, True)

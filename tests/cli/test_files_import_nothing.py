@@ -66,8 +66,8 @@ def change(path, **columns):
 def test_verify_leaves_it_out_and_says_so(langevin_dqn_command, store, evil, mark):
     code, out, err = langevin_dqn_command("verify", "--store", store.folder, "--rerun", 9)
     assert (code, out) == (0, f"{store.folder}: all checks passed\n")
-    assert "2 files read" in err
-    assert "1 runs to repeat, 0 of them with lazy rows" in err
+    assert "2 runs read" in err
+    assert "1 run to repeat, 0 of them with lazy rows" in err
     assert f"not repeated, because it would import code: runs of {evil}" in err
     assert "hint: add --trust ID" in err
     assert not mark.exists()

@@ -29,6 +29,10 @@ LONG = "x" * 300
         (["status", "--store", LONG], "File name too long\nhint: use a shorter name"),
         ([*RUN, "--env", "deep_sea/3:depth=4"], "deep_sea/3:depth=4: an id with a number takes no settings"),
         ([*RUN, "--env", "deep_sea:depth=5,depth=6"], "setting 'depth' is given twice\nhint: keep one of"),
+        ([*RUN, "--env", "cartpole/99"], "cartpole has no setting 99\nhint: ids run from cartpole/0 to cartpole/19"),
+        (["bsuite", "--settings", "quik"], "unknown value of --settings 'quik'\nhint: did you mean 'quick'?"),
+        (["bench", "--solve-limit", "-1"], "--solve-limit -1 is out of range\nhint: --solve-limit must be at least 0"),
+        (["compare", "--agents", "dqm", "--env", "catch"], "unknown agent 'dqm'\nhint: did you mean 'dqn'?\n"),
         ([*RUN, "--env", "dm:sys:exit"], "dm:sys:exit cannot be made: SystemExit"),
     ],
 )
@@ -41,3 +45,9 @@ def test_it_is_refused(langevin_dqn_command, tmp_path, monkeypatch, words, messa
     assert len(err.splitlines()) == 2
     assert message in err
     assert not list(tmp_path.iterdir())
+
+
+def test_a_picture_in_a_file(langevin_dqn_command, tmp_path):
+    (tmp_path / "file").touch()
+    code, _, err = langevin_dqn_command(*RUN, "--plot", str(tmp_path / "file" / "a.png"))
+    assert (code, "file is not a folder\nhint: use the name of a file in a folder" in err) == (2, True)

@@ -65,7 +65,7 @@ def test_no_seed_is_left(langevin_dqn_command, monkeypatch):
     )
     code, out, err = langevin_dqn_command(*WALK, "--runner", "processes")
     assert (code, out) == (1, "")
-    assert "1 runs failed" in err
+    assert "1 run failed" in err
 
 
 @pytest.mark.slow

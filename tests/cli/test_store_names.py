@@ -38,7 +38,7 @@ def test_commands_of_figures(langevin_dqn_command, folder):
     code, out, _ = command("report", "--store", folder, "--json")
     assert (code, json.loads(out)["runs"]) == (0, 2)
     code, _, err = command("verify", "--store", folder)
-    assert (code, "2 files read" in err) == (0, True)
+    assert (code, "2 runs read" in err) == (0, True)
     assert not (folder / "damaged").exists()
 
 
@@ -47,6 +47,6 @@ def test_bsuite(langevin_dqn_command, folder):
     words = ("bsuite", "--agents", "dqn", "--settings", "bandit/0", "--store", folder, *tiny)
     assert langevin_dqn_command(*words)[0] == 0
     code, _, err = langevin_dqn_command(*words)
-    assert (code, "1 runs, 1 of them" in err) == (0, True)
+    assert (code, "1 run, 1 of them" in err) == (0, True)
     opened = Store(folder)
     assert (opened.load().height, opened.damaged) == (1, [])

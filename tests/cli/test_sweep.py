@@ -244,7 +244,19 @@ def test_status_of_a_sweep_that_was_killed(tmp_path, small_figure, capsys):
         killed = progress_file.Progress(**{**vars(now), **gone})
         progress_file.write(tmp_path, killed)
         status.main(status.Args(str(tmp_path)))
-        assert "was interrupted after 1.7 min: 1 runs done" in capsys.readouterr().out
+        said = capsys.readouterr().out
+        assert "the last sweep, fig7 (quick), was interrupted after 1.7 min: 1 of 4 runs done\nhint: repeat" in said
+
+
+@pytest.mark.parametrize(("failed", "how"), [(0, "was interrupted"), (3, "ended")])
+def test_status_of_a_sweep_that_a_signal_stopped(failed, how, tmp_path, small_figure, capsys):
+    """It has ended, but not all its runs have."""
+    progress_file.write(tmp_path, progress_file.Progress("fig7", 4, 1, failed, 100.0, None, ended=True))
+    status.main(status.Args(str(tmp_path)))
+    said = capsys.readouterr().out
+    assert f"the last sweep, fig7, {how} after 1.7 min: 1 of 4 runs done" in said
+    assert ("hint: repeat the command" in said) == (how == "was interrupted")
+    assert ("3 failed" in said) == bool(failed)
 
 
 def test_status_without_a_sweep(tmp_path, small_figure, capsys):

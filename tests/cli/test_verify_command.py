@@ -43,7 +43,7 @@ def real_store(tmp_path_factory):
 def test_runs_come_out_the_same(verify, real_store):
     code, out, err = verify("--store", real_store.folder, "--rerun", 5)
     assert (code, out) == (0, f"{real_store.folder}: all checks passed\n")
-    assert "3 files read, 3 match their keys" in err
+    assert "3 runs read, 3 match their keys" in err
     assert sum(line.startswith("the same: ") for line in err.splitlines()) == 3
 
 
@@ -113,7 +113,7 @@ def test_a_file_cut_short(verify, real_store, tmp_path):
     code, out, err = verify("--store", store.folder)
     assert code == 1
     assert "unreadable file" in out
-    assert "2 files read" in err
+    assert "2 runs read" in err
 
 
 @pytest.mark.slow

@@ -2,6 +2,7 @@
 
 import re
 import tomllib
+from itertools import pairwise
 
 import pages
 import pytest
@@ -30,6 +31,35 @@ def test_links_of_files_at_the_root(page):
     path = pages.ROOT / page
     for link in re.findall(r"\]\(([^)#]+)[^)]*\)", path.read_text(encoding="utf-8")):
         assert link.startswith("http") or (path.parent / link).exists(), link
+
+
+TABLE_RULE = re.compile(r"\|[-:| ]*-[-:| ]*\|")
+
+
+def outside_blocks(text):
+    """The lines of a page, without its fenced blocks."""
+    return re.sub(r"^ *```.*?^ *```$", "```", text, flags=re.MULTILINE | re.DOTALL).splitlines()
+
+
+def broken_layout(text):
+    """Lines that a blank line spoils: the rule of a table, which belongs below its header, and a second blank line."""
+    lines = ["x", *outside_blocks(text)]
+    rules = [line for above, line in pairwise(lines) if TABLE_RULE.fullmatch(line) and not above.startswith("|")]
+    torn = [
+        f"two blank lines above {line!r}"
+        for line, *above in zip(lines[2:], lines[1:], lines, strict=False)
+        if line and not any(above)
+    ]
+    return [*rules, *torn]
+
+
+def test_tables_and_paragraphs_are_not_torn_apart():
+    assert broken_layout("| a |\n|---|\n| 1 |\n\ntext\n```\n\n\n```") == []
+    assert broken_layout("| a |\n\n|---|\n") == ["|---|"]
+    assert broken_layout("a\n\n\nb") == ["two blank lines above 'b'"]
+    files = pages.PAGES | {name: pages.ROOT / name for name in ("CHANGELOG.md", "SECURITY.md", "tools/README.md")}
+    found = {name: broken_layout(path.read_text(encoding="utf-8")) for name, path in files.items()}
+    assert {name: lines for name, lines in found.items() if lines} == {}
 
 
 IDS = re.compile(r"(?<![\w`/.:-])(fig\d+|alg\d|table\d)(?![\w`.-])")

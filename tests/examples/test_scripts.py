@@ -41,7 +41,8 @@ FAST = ("random_walk.py", "tabular_rlsvi.py")
 )
 def test_example(name, tmp_path):
     arguments, files = SHORT[name]
-    command = [sys.executable, str(EXAMPLES / name), *arguments]
+    former_names = ["-W", "error:langevin_dqn:DeprecationWarning"]
+    command = [sys.executable, *former_names, str(EXAMPLES / name), *arguments]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=600)
     assert done.returncode == 0, done.stderr
     assert done.stdout.strip()

@@ -276,6 +276,4 @@ def test_the_protocol_says_how_many_tests_there_are():
     page = (Path(__file__).parents[2] / "docs" / "reference" / "claims.md").read_text(encoding="utf-8")
     paper, deeper = (sum(c.tested for f in choose([word]) for c in f.claims) for word in ("all", "deeper"))
     text = " ".join(page.split())
-    assert (
-        f"the paper's figures ({paper} tests) and the figures about the recommended settings ({deeper} tests)" in text
-    )
+    assert f"paper's figures ({paper} tests) and the figures about the recommended settings ({deeper} tests)" in text

@@ -36,7 +36,7 @@ def search():
     return q, right, visited
 
 
-def test_doors_are_the_moves_to_cells_never_seen(look, search):
+def test_the_frontier_is_the_actions_to_cells_never_visited(look, search):
     q, right, visited = search
     expected = []
     for row, column in np.argwhere(visited[:-1]):
@@ -45,12 +45,12 @@ def test_doors_are_the_moves_to_cells_never_seen(look, search):
             if not visited[row + 1, max(column + step, 0)]:
                 values = q[row * DEPTH + column]
                 expected.append(values[:, action] - values[:, 1 - action])
-    found = look.gains_at_doors(q, visited, right)
+    found = look.gains_at_frontier(q, visited, right)
     assert len(expected) > 3
     np.testing.assert_allclose(np.sort(found, axis=0), np.sort(expected, axis=0))
 
 
-def test_the_door_at_the_end_of_the_diagonal(look, search):
+def test_the_action_that_continues_the_diagonal(look, search):
     q, right, _ = search
     values, action = q[2 * DEPTH + 2], right[2, 2]
     np.testing.assert_array_equal(look.gain_on_diagonal(q, 3, right), values[:, action] - values[:, 1 - action])
@@ -79,4 +79,4 @@ def test_a_buffer_that_forgets_is_refused():
     words = [sys.executable, SCRIPT, "--depth=5", "--every=100", "--set", "buffer_size=300"]
     done = subprocess.run(words, capture_output=True, text=True, check=False)
     assert done.returncode == 1
-    assert "it must take every step" in done.stderr
+    assert "the buffer must take every step" in done.stderr

@@ -51,6 +51,12 @@ def register_agent(name: str, factory: Callable[..., Any]) -> None:
     _REGISTERED[name] = factory
 
 
+def unknown_agent(name: str) -> UserError:
+    """The error for a name that no agent has."""
+    names = agent_names()
+    return unknown("agent", name, names, f"choose one of {', '.join(names)}, or python:package.module:factory")
+
+
 def agent_names() -> tuple[str, ...]:
     """The presets and the agents registered in this process."""
     return (*AGENTS, *_REGISTERED)
@@ -125,8 +131,7 @@ def _by_name(name: str, environment: Any, preset: str, changes: dict[str, Any], 
     if name in _REGISTERED:
         return ids.call(_REGISTERED[name], name, "agent", environment=environment, **changes)
     if name not in AGENTS:
-        error = unknown("agent", name, agent_names())
-        raise UserError(error.message, f"{error.hint}; custom agents are python:package.module:factory")
+        raise unknown_agent(name)
     return preset_config(name, preset, env=env, **changes)
 
 

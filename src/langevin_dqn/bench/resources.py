@@ -58,7 +58,7 @@ def startup_seconds() -> dict[str, float]:
     one_episode = ("run", "--agent", "ensemble_langevin_dqn", "--env", "deep_sea:depth=10", "--episodes", "1", "--json")
     with tempfile.TemporaryDirectory() as cache:
         return {
-            "help": min(seconds("--help", cache=cache) for _ in range(3)),
-            "first episode, cold": seconds(*one_episode, cache=cache),
-            "first episode, warm": seconds(*one_episode, cache=cache),
+            "langevin-dqn --help": min(seconds("--help", cache=cache) for _ in range(3)),
+            "first episode, with compilation": seconds(*one_episode, cache=cache),
+            "first episode, compiled programs cached": seconds(*one_episode, cache=cache),
         }

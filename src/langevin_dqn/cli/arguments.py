@@ -5,42 +5,66 @@ import dataclasses
 import inspect
 import io
 import re
+import sys
+import textwrap
 from collections.abc import Sequence
-from typing import Annotated, Any, TypeVar, get_args, get_type_hints
+from pathlib import Path
+from typing import Annotated, Any, Literal, TextIO, TypeVar, get_args, get_origin, get_type_hints
 
-from langevin_dqn.errors import MOST_INT, MOST_SEED, UserError, nearest, option_in_range
-from langevin_dqn.field_docs import descriptions
+from langevin_dqn.errors import MOST_INT, MOST_SEED, UserError, nearest, option_in_range, visible
+from langevin_dqn.field_docs import descriptions, without_marks
 
 T = TypeVar("T")
 
 
-def parse(kind: type[T], argv: Sequence[str], prog: str) -> T:
-    """Read ``argv`` as the dataclass ``kind``."""
+def parse(kind: type[T], argv: Sequence[str], prog: str, about: str = "") -> T:
+    """Read ``argv`` as the dataclass ``kind``; ``about`` is the description in its help, or else its docstring."""
     import tyro
 
     argv = _one_value_each(argv, _repeatable(kind))
-    options = {"--" + f.name.replace("_", "-") for f in dataclasses.fields(kind)}  # type: ignore[arg-type]
+    fields = dataclasses.fields(kind)  # type: ignore[arg-type]
+    options = {"--" + field.name.replace("_", "-") for field in fields}
+    options |= {"--no-" + field.name.replace("_", "-") for field in fields if field.default is True}
     for word in argv:
         name = word.partition("=")[0].replace("_", "-")
         if word.startswith("--") and name not in options | {"--help"}:
             raise UserError(f"unknown option {word}", nearest(name, sorted(options)))
-    complaints = io.StringIO()
+    complaints, said = io.StringIO(), _Captured(sys.stdout)
     try:
-        with contextlib.redirect_stderr(complaints):
+        with contextlib.redirect_stderr(complaints), contextlib.redirect_stdout(said):
             args: Any = tyro.cli(
                 _described(kind),
                 args=list(argv),
                 prog=prog,
-                description=inspect.cleandoc(kind.__doc__ or ""),
-                config=(tyro.conf.FlagCreatePairsOff,),
+                description=_ABOUT,
             )
-        return kind(**{field.name: _checked(field, getattr(args, field.name)) for field in dataclasses.fields(kind)})  # type: ignore[arg-type]
+        return kind(**{field.name: _checked(field, getattr(args, field.name)) for field in fields})
     except SystemExit as stop:
         if stop.code == 0:  # --help
+            print(_drawable(_fitted(said.getvalue(), kind, about), sys.stdout), end="")
             raise
         raise _no_number(complaints.getvalue()) or UserError(
             _first_sentence(complaints.getvalue()), f"see {prog} --help"
         ) from None
+
+
+def script_options(kind: type[T], about: str | None) -> T:
+    """The options of a script, as those of a command: a mistake ends it with a line, a hint and exit code 2.
+
+    Args:
+        kind: a dataclass with a text below each field.
+        about: the script's docstring, which its help shows.
+    """
+    try:
+        return parse(kind, sys.argv[1:], sys.argv[0], about or "")
+    except UserError as error:
+        sys.exit(refuse(error))
+
+
+def refuse(error: UserError) -> int:
+    """Print a mistake as one line and one hint; returns the exit code for it."""
+    print(f"error: {visible(error.message)}\nhint: {visible(error.hint)}", file=sys.stderr)
+    return 2
 
 
 def _described(kind: type) -> type:
@@ -50,17 +74,100 @@ def _described(kind: type) -> type:
     about, hints = descriptions(kind), get_type_hints(kind, include_extras=True)
     fields: list[Any] = []
     for field in dataclasses.fields(kind):
-        shown: dict[str, Any] = {"help": about[field.name]} if field.name in about else {}
-        positional = "Positional" in str(field.type)
-        if positional or field.default is False or field.default in (None, "", ()):
+        shown: dict[str, Any] = {"help": _INNER_COMMA.sub(_COMMA, about[field.name])} if field.name in about else {}
+        if _is_positional(field) or field.default is False or field.default in (None, "", ()):
             shown["help_behavior_hint"] = ""
-        types = [one for one in get_args(hints[field.name]) if one in (int, float, str)]
-        if positional:
-            shown["metavar"] = f"[{field.name.upper()} ...]"
+        elif field.default is True:
+            shown["help_behavior_hint"] = f"(default: --{field.name.replace('_', '-')})"
+        elif isinstance(field.default, str):
+            shown["help_behavior_hint"] = _INNER_COMMA.sub(_COMMA, f"(default: {field.default})")
+        types = [one for one in get_args(hints[field.name]) if one in (int, float, str, Path)]
+        if _is_positional(field):
+            shown["metavar"] = _metavar(field, hints[field.name])
         elif field.default is None and types:
             shown["metavar"] = types[0].__name__.upper()
-        fields.append((field.name, Annotated[hints[field.name], tyro.conf.arg(**shown)], field))
+        elif get_origin(hints[field.name]) is tuple:
+            shown["metavar"] = f"{types[0].__name__.upper()} ..."
+        marks = [tyro.conf.arg(**shown), *([tyro.conf.FlagCreatePairsOff] if field.default is False else [])]
+        fields.append((field.name, Annotated[hints[field.name], *marks], field))
     return dataclasses.make_dataclass(kind.__name__, fields)
+
+
+#: A comma inside a word, such as an id, and what stands for it while tyro breaks lines, which it does after commas.
+_INNER_COMMA, _COMMA = re.compile(r",(?=\S)"), "\ue000"
+#: What stands for the description until then: tyro would join its lines.
+_ABOUT = "\ue001"
+#: Columns of a terminal for which help is written.
+_COLUMNS = 80
+
+
+class _Captured(io.StringIO):
+    """Keeps what is printed; it is coloured if ``stream`` is a terminal."""
+
+    def __init__(self, stream: TextIO):
+        super().__init__()
+        self._stream = stream
+
+    def isatty(self) -> bool:
+        return self._stream.isatty()
+
+    @property
+    def encoding(self) -> str:  # type: ignore[override]
+        """The one for which tyro draws its tables, and its complaints, in one way."""
+        return "utf-8"
+
+
+def _drawable(text: str, stream: TextIO) -> str:
+    """``text`` with the lines of tables that ``stream`` can show."""
+    try:
+        text.encode(getattr(stream, "encoding", None) or "utf-8")
+    except UnicodeEncodeError:
+        return text.translate(str.maketrans("╭╮╰╯─│", "++++-|"))
+    return text
+
+
+def _fitted(text: str, kind: type, about: str) -> str:
+    """The help of tyro with the commas inside words, the description, and a line of usage that fits."""
+    usage, _, rest = text.replace(_COMMA, ",").partition("\n")
+    rest = rest.replace(_ABOUT, filled(about or kind.__doc__))
+    plain = re.sub(r"\x1b\[[\d;]*m", "", usage)
+    if len(plain) > _COLUMNS:
+        hints = get_type_hints(kind, include_extras=True)
+        places = [_metavar(field, hints[field.name]) for field in dataclasses.fields(kind) if _is_positional(field)]
+        usage = " ".join([plain.partition(" [-h]")[0], "[-h]", "[OPTIONS]", *places])
+    return f"{usage}\n{rest}"
+
+
+def filled(text: str | None) -> str:
+    """A docstring in lines that fit; commands, which are indented in it, stay as they are."""
+    return "\n\n".join(map(_filled_paragraph, re.split(r"\n\n+", inspect.cleandoc(text or ""))))
+
+
+def _filled_paragraph(text: str) -> str:
+    if text.startswith(" "):
+        return text
+    items = re.split(r"\n(?=- )", text)
+    return "\n".join(
+        textwrap.fill(
+            without_marks(item), _COLUMNS, subsequent_indent="  " * item.startswith("- "), break_on_hyphens=False
+        )
+        for item in items
+    )
+
+
+def _is_positional(field: dataclasses.Field[Any]) -> bool:
+    return "Positional" in str(field.type)
+
+
+def _metavar(field: dataclasses.Field[Any], hint: Any) -> str:
+    """How a positional argument is shown: the only word it can be, its name, or its name with dots for several."""
+    plain = get_args(hint)[0] if hasattr(hint, "__metadata__") else hint
+    if get_origin(plain) is Literal:
+        return "|".join(map(str, get_args(plain)))
+    name = field.name.upper()
+    if get_origin(plain) is not tuple:
+        return name
+    return f"{name} ..." if field.default is dataclasses.MISSING else f"[{name} ...]"
 
 
 def _checked(field: dataclasses.Field[Any], value: Any) -> Any:
@@ -122,4 +229,8 @@ def _first_sentence(complaint: str) -> str:
     text = lines[0]
     if text.endswith(":") and len(lines) > 1:
         text = f"{text} {lines[1]}"
-    return re.sub(r"Missing from [^:]*:", "missing option", text)
+    text = re.sub(r"^Missing from [^:]*:", "missing", text)
+    text = re.sub(r"^missing (--)?", lambda found: "missing option --" if found[1] else "missing argument ", text)
+    text = re.sub(r"^Unrecognized options:", "unknown argument", text)
+    text = re.sub(r"^Missing value for argument '([\w-]*)'.*", r"missing value for \1", text)
+    return re.sub(r"^invalid choice (.*) for argument '[\w-]*'\. .*", r"unknown action \1", text)

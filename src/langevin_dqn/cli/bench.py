@@ -36,6 +36,8 @@ def main(args: Args) -> int:
     if out.exists() and not out.is_dir():
         raise UserError(f"{out} is a file", "pass a folder with --out")
     option_in_range("--repeats", args.repeats)
+    if not args.solve_limit >= 0:
+        raise UserError(f"--solve-limit {args.solve_limit:g} is out of range", "--solve-limit must be at least 0")
     check_writable(out)
     from langevin_dqn import machine
     from langevin_dqn.bench.timing import pin_to_one_core
@@ -73,6 +75,7 @@ def _environments(args: Args, out: Path, core: int | None) -> int:
 
     if find_spec("bsuite") is None:
         raise UserError("bsuite is not installed", "pip install 'langevin-dqn[bench]'")
+    from rich import box
     from rich.table import Table
 
     from langevin_dqn.bench import environments
@@ -82,7 +85,9 @@ def _environments(args: Args, out: Path, core: int | None) -> int:
     out.mkdir(parents=True, exist_ok=True)
     files.write_text(out / "environments.json", json.dumps({"core": core, "steps": rows}, indent=1) + "\n")
     files.write_text(out / "environments.md", environments.markdown(rows) + "\n")
-    table = Table(*environments.HEADER, title="Environment steps per second")
+    table = Table(box=box.SIMPLE_HEAD, show_edge=False, padding=(0, 1, 0, 0), title="Environment steps per second")
+    for number, column in enumerate(environments.HEADER):
+        table.add_column(column, no_wrap=number == 0)
     for row in rows:
         table.add_row(*environments.cells(row))
     terminal.console().print(table)

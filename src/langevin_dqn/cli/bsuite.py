@@ -10,7 +10,7 @@ import tyro
 from langevin_dqn.cli.run import check_workers, parse_seeds
 from langevin_dqn.cli.terminal import print_json, say
 from langevin_dqn.config import parse_assignment
-from langevin_dqn.errors import UserError
+from langevin_dqn.errors import UserError, counted
 from langevin_dqn.presets import DEFAULT_PRESET, preset
 
 if TYPE_CHECKING:
@@ -138,12 +138,12 @@ def _run(args: Args, store, jobs: list) -> bool:
     plan = plan_of(jobs, store)
     for path in store.damaged:
         say(f"unreadable file, not used: {path}")
-    say(f"{len(jobs)} runs, {len(jobs) - len(plan.missing)} of them in {args.store}")
+    say(f"{counted(len(jobs), 'run')}, {len(jobs) - len(plan.missing)} of them in {args.store}")
     failures = run_missing("bsuite", store, plan.missing, plan.seconds, run) if plan.missing else []
     for failure in failures:
         say(f"failed: {failure}")
     if failures:
-        say(f"{len(failures)} runs failed; the others are stored. Repeat the command to try again")
+        say(f"{counted(len(failures), 'run')} failed; the others are stored. Repeat the command to try again")
     return not failures
 
 

@@ -9,7 +9,7 @@ from langevin_dqn.cli.run import check_workers
 from langevin_dqn.cli.terminal import print_json, say
 from langevin_dqn.comparison.grammar import grid_of, parse_reference, parse_seeds, split_list
 from langevin_dqn.config import split_assignment
-from langevin_dqn.errors import UserError, option_in_range, unknown
+from langevin_dqn.errors import UserError, counted, option_in_range, unknown
 from langevin_dqn.presets import DEFAULT_PRESET
 
 if TYPE_CHECKING:
@@ -139,13 +139,13 @@ def _run(args: Args, store: "Store", entries: "list[Entry]") -> int:
     plan = plan_of(jobs, store)
     for path in store.damaged:
         say(f"unreadable file, not used: {path}")
-    say(f"{len(jobs)} runs, {len(jobs) - len(plan.missing)} of them in {args.store}")
+    say(f"{counted(len(jobs), 'run')}, {len(jobs) - len(plan.missing)} of them in {args.store}")
     run = runner_of(args.runner, args.ray, args.workers)
     failures = run_missing("compare", store, plan.missing, plan.seconds, run) if plan.missing else []
     for failure in failures:
         say(f"failed: {failure}")
     if failures:
-        say(f"{len(failures)} runs failed; the others are stored. Repeat the command to try again")
+        say(f"{counted(len(failures), 'run')} failed; the others are stored. Repeat the command to try again")
     return len(failures)
 
 

@@ -10,9 +10,9 @@ import sys
 from collections.abc import Sequence
 from importlib import import_module
 
-from langevin_dqn.cli.arguments import parse
+from langevin_dqn.cli.arguments import parse, refuse
 from langevin_dqn.cli.stops import ended_by_sigterm, plain_warnings
-from langevin_dqn.errors import UserError, unknown, visible
+from langevin_dqn.errors import UserError, unknown
 from langevin_dqn.extras import EXTRAS, missing, require
 from langevin_dqn.files import RefusedFileError
 from langevin_dqn.ids import imports_code
@@ -108,11 +108,6 @@ def _run() -> int:
         raise missing(package) from None
 
 
-def _refused(error: UserError) -> int:
-    print(f"error: {visible(error.message)}\nhint: {visible(error.hint)}", file=sys.stderr)
-    return 2
-
-
 def main() -> None:
     """Entry point."""
     plain_warnings()
@@ -123,7 +118,7 @@ def main() -> None:
         with ended_by_sigterm():
             code = _run()
     except UserError as error:
-        code = _refused(error)
+        code = refuse(error)
     except Stopped as stopped:  # the command has said what is saved
         code = stopped.exit_code
     except KeyboardInterrupt:
@@ -135,13 +130,13 @@ def main() -> None:
     except OSError as error:
         if error.errno not in _FILE_ERRORS and not isinstance(error, RefusedFileError):
             raise
-        code = _refused(file_error(error))
+        code = refuse(file_error(error))
     try:
         sys.stdout.flush()
     except BrokenPipeError:
         sys.stdout = io.TextIOWrapper(io.BytesIO())  # Python would complain of it once more at its end
     except OSError as error:
-        code = _refused(file_error(error))
+        code = refuse(file_error(error))
         sys.stdout = io.TextIOWrapper(io.BytesIO())
     sys.exit(code)
 

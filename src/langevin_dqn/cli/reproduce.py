@@ -25,8 +25,8 @@ class Args:
     """Figures: fig2, fig7, ..., or all; deeper for those about the recommended presets; or a custom one,
     python:package.module:figure."""
     scale: str = "quick"
-    """Size of the experiments: quick (all figures take at most half an hour on two cores), standard (about eight hours)
-    or paper (the full protocol)."""
+    """Size of the experiments: quick (about half an hour for all figures on two cores), standard (about eight hours) or
+    paper (the full protocol)."""
     store: str = "out/paper"
     """Folder of stored runs; the figures and the report are written there too."""
     workers: int | None = None

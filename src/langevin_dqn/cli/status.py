@@ -62,11 +62,12 @@ def _print(folder: Path, runs: int, counts: dict[str, dict[str, list[int]]], pro
     from rich.table import Table
 
     from langevin_dqn.cli.sweep import headline
+    from langevin_dqn.errors import counted
     from langevin_dqn.paper.figure import SCALES
     from langevin_dqn.report.durations import format_duration
 
     console = terminal.console()
-    table = Table(title=f"{folder}: {runs} runs")
+    table = Table(title=f"{folder}: {counted(runs, 'run')}")
     table.add_column("figure", no_wrap=True)
     for scale in SCALES:
         table.add_column(scale, justify="right")
@@ -76,7 +77,7 @@ def _print(folder: Path, runs: int, counts: dict[str, dict[str, list[int]]], pro
     if begun:
         console.print(table)
     else:
-        console.print(f"{folder}: {runs} runs, none of the paper's figures", soft_wrap=True)
+        console.print(f"{folder}: {counted(runs, 'run')}, none of the paper's figures", soft_wrap=True)
     if progress is None:
         console.print("no sweep is running; the store has these runs:" if runs else "no sweep is running")
     elif progress.alive:
@@ -85,11 +86,15 @@ def _print(folder: Path, runs: int, counts: dict[str, dict[str, list[int]]], pro
             of = f" of {run.of:,}" if run.of else ""
             console.print(f"  {run.job}: {run.episodes:,}{of} episodes", soft_wrap=True)
     else:
-        how = "ended" if progress.ended else "was interrupted"
+        is_complete = progress.ended and progress.done + progress.failed == progress.total
+        failed = f", {progress.failed} failed" if progress.failed else ""
         console.print(
-            f"the last sweep ({progress.what}) {how} after {format_duration(progress.seconds)}: "
-            f"{progress.done} runs done"
+            f"the last sweep, {progress.what}, {'ended' if is_complete else 'was interrupted'} after "
+            f"{format_duration(progress.seconds)}: {progress.done} of {progress.total} runs done{failed}",
+            soft_wrap=True,
         )
+        if not is_complete:
+            console.print("hint: repeat the command of the sweep to continue")
 
 
 #: Rows of the table of contents.

@@ -1,6 +1,7 @@
 """What a command does when Ctrl-C or SIGTERM stops it."""
 
 import contextlib
+import re
 import signal
 import threading
 import warnings
@@ -10,6 +11,9 @@ from types import FrameType
 
 from langevin_dqn import stopping
 from langevin_dqn.stopping import Stopped
+
+#: What changes the colour of letters on a terminal.
+_COLOUR = re.compile(r"\x1b\[[\d;]*m")
 
 
 @dataclass
@@ -59,5 +63,5 @@ def ended_by_sigterm() -> Iterator[None]:
 
 
 def plain_warnings() -> None:
-    """Show warnings as one line, without a place in the code."""
-    warnings.formatwarning = lambda message, *_, **__: f"warning: {message}\n"
+    """Show warnings as one line, without a place in the code and without colours, which Gymnasium's have."""
+    warnings.formatwarning = lambda message, *_, **__: f"warning: {_COLOUR.sub('', str(message))}\n"

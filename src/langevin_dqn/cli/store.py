@@ -12,15 +12,14 @@ from langevin_dqn.errors import UserError
 
 @dataclass
 class Args:
-    """Put the runs of a store into one file per version of the algorithm.
+    """Pack a store: put its runs into one file for each version of the algorithm.
 
-    All commands read packed runs as they read single files.
-
-    New runs are added as single files, until the store is packed again.
+    All commands read packed runs like single files. New runs are added as single files, until the store is packed
+    again.
     """
 
     action: tyro.conf.Positional[Literal["pack"]]
-    """What to do."""
+    """The action: pack is the only one."""
     folder: tyro.conf.Positional[str]
     """Folder of stored runs."""
 

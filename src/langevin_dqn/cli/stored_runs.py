@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
 from langevin_dqn.cli.terminal import say
-from langevin_dqn.errors import UserError
+from langevin_dqn.errors import UserError, counted
 from langevin_dqn.runs.result import Result
 from langevin_dqn.runs.runners import Failure, Job
 from langevin_dqn.runs.runners.choosing import runner_of
@@ -41,7 +41,7 @@ class StoredRuns:
             found = {i: result for i, result in read if result is not None}
             for path in self._store.damaged:
                 say(f"unreadable file, not used: {path}")
-            say(f"{len(jobs)} runs, {len(found)} of them in {self._store.folder}")
+            say(f"{counted(len(jobs), 'run')}, {len(found)} of them in {self._store.folder}")
         yield from found.items()
         missing = [i for i in range(len(jobs)) if i not in found]
         if not missing:
@@ -61,5 +61,5 @@ class StoredRuns:
                 say(f"hint: {failure.hint}")
         if failures:
             again = "; repeat the command to try again" if self._store is not None else ""
-            say(f"{len(failures)} runs failed{again}")
+            say(f"{counted(len(failures), 'run')} failed{again}")
         return [outcome for outcome in outcomes if isinstance(outcome, Result)]

@@ -16,13 +16,10 @@ if TYPE_CHECKING:
 
 @dataclass
 class Args:
-    """Check a store of runs, or saved agents: every file must be intact.
+    """Check a store of runs (--store) or saved agents (--agents): every file must be intact.
 
-    A stored run must match its key.
-
-    With --rerun, repeated runs must give the same returns.
-
-    With --verdicts, the verdicts in a file must follow from the stored runs.
+    A stored run must also match its key. With --rerun, repeated runs must give the same returns. With --verdicts, the
+    verdicts in a file must follow from the stored runs.
     """
 
     store: str = ""
@@ -98,7 +95,7 @@ def _changed_agents(names: tuple[str, ...]) -> list[str]:
             unchecked += file.checksum is None
         except (OSError, ValueError) as error:
             complaints.append(f"unreadable file: {path}: {getattr(error, 'strerror', None) or error}")
-    say(f"{len(files)} saved agents read, {len(files) - len(complaints)} are intact")
+    say(f"{counted(len(files), 'saved agent')} read, {len(files) - len(complaints):,} intact")
     if unchecked:
         say(f"{unchecked} of them have no checksum: they were saved by version 0.1")
     return complaints
@@ -114,7 +111,7 @@ def _misnamed(store: "Store", rows: list[dict[str, Any]]) -> list[str]:
         raise UserError(f"{store.folder} has no runs", "make some with langevin-dqn reproduce")
     strangers = [row["key"] for row in rows if job_of(row) is None]
     complaints += [f"{key}.parquet does not match its key" for key in strangers]
-    say(f"{len(rows)} files read, {len(rows) - len(strangers)} match their keys")
+    say(f"{counted(len(rows), 'run')} read, {len(rows) - len(strangers):,} match their keys")
     unchecked = sum(row.get(checksum.COLUMN) is None for row in rows)
     if unchecked:
         say(f"{unchecked} of them have no checksum: they were stored by version 0.1")
@@ -130,7 +127,7 @@ def _different(store: "Store", rows: list[dict[str, Any]], args: Args) -> list[s
     chosen = [row for row in sample(_allowed(rows, args.trust), args.rerun) if job_of(row)]
     jobs = [job for row in chosen if (job := job_of(row))]
     lazy = sum(learner_of(row) == "lazy" for row in chosen)
-    say(f"{len(jobs)} runs to repeat, {lazy} of them with lazy rows")
+    say(f"{counted(len(jobs), 'run')} to repeat, {lazy} of them with lazy rows")
     complaints, rounded = [], set()
     for index, again in run_jobs(jobs, workers=args.workers):
         row, kept = chosen[index], store.get(jobs[index])

@@ -129,15 +129,14 @@ def _check_known(name: Any) -> None:
     """Refuse a name that no agent has; what a ``python:`` id names is imported later."""
     if name in AGENTS or (isinstance(name, str) and name.startswith("python:")):
         return
-    from langevin_dqn.agents.registry import agent_names
+    from langevin_dqn.agents.registry import agent_names, unknown_agent
 
     if name in agent_names():
         return
     first = str(name).partition(":")[0]
     if first in AGENTS:
         raise UserError(f"{name!r} cannot be read", f"write settings as {first}:setting=value")
-    error = unknown("agent", str(name), agent_names())
-    raise UserError(error.message, f"{error.hint}; custom agents are python:package.module:factory")
+    raise unknown_agent(str(name))
 
 
 def _cross(name: str, values: Any) -> _Cross:

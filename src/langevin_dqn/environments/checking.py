@@ -190,7 +190,9 @@ def _count(outcome: Any) -> str:
 def _check_observation(space: Space, obs: Any, what: str) -> None:
     shape, dtype = ((), "int32") if isinstance(space, IndexSpace) else (tuple(space.shape), space.dtype)
     if not hasattr(obs, "shape"):
-        raise UserError(f"{what} returns an observation that is not an array: {brief(obs)}", "observe one array")
+        raise UserError(
+            f"{what} returns an observation that is not an array: {brief(obs)}", "return one array as the observation"
+        )
     if (obs.shape, obs.dtype) != (shape, np.dtype(dtype)):
         raise UserError(
             f"{what} returns an observation {_array(obs.shape, obs.dtype)}, but {space} requires "

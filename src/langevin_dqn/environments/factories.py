@@ -30,7 +30,7 @@ def _probe_factory(task: str) -> Callable[..., Environment]:
     def factory():
         return probe(task)
 
-    factory.__doc__ = f"A small test of an agent: {_TASKS[task]}."
+    factory.__doc__ = f"A probe of learning algorithms: {_TASKS[task]}."
     return factory
 
 

@@ -202,9 +202,7 @@ def _from_sweep(name: str, number: str) -> Environment:
         raise unknown("environment", name, SWEEPS, "langevin-dqn list shows all environments")
     settings = SWEEPS[name].settings
     if not (number.isdecimal() and int(number) < len(settings)):
-        raise UserError(
-            f"{name}/{number} is not one of its settings", f"ids run from {name}/0 to {name}/{len(settings) - 1}"
-        )
+        raise UserError(f"{name} has no setting {number}", f"ids run from {name}/0 to {name}/{len(settings) - 1}")
     setting = settings[int(number)]
     return BUILT_IN[name](**{_RENAMED_SETTINGS.get(k, k): v for k, v in setting.items() if k != "seed"})
 

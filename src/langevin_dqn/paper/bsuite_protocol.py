@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from langevin_dqn.environments.bsuite.sweeps import SWEEPS, logged_episodes, split_id
-from langevin_dqn.errors import UserError
+from langevin_dqn.errors import UserError, unknown
 from langevin_dqn.runs.result import Result
 from langevin_dqn.runs.runners import Job
 
@@ -120,6 +120,8 @@ def protocol(settings: str, scale: float = 1.0) -> Protocol:
         for word in SWEEPS if settings == "all" else settings.split(","):
             ids += [f"{word}/{i}" for i in range(len(SWEEPS[word].settings))] if word in SWEEPS else [word]
     for bsuite_id in ids:
+        if "/" not in bsuite_id:  # an experiment's name has become its ids
+            raise unknown("value of --settings", bsuite_id, ("quick", "all", *SWEEPS))
         split_id(bsuite_id)
     scaled = {name: _nearest_logged(count * scale) for name, count in episodes.items()}
     return Protocol(settings if settings in (*_PARTS, "all") else "", tuple(dict.fromkeys(ids)), scaled)

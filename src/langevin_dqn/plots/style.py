@@ -60,6 +60,8 @@ def check_path(path: str | Path) -> Path:
     path = Path(path)
     if path.suffix[1:] not in _FORMATS:
         raise UserError(f"cannot write a picture to {path}", f"use a file name that ends in .{', .'.join(_FORMATS)}")
+    if path.parent.exists() and not path.parent.is_dir():
+        raise UserError(f"{path.parent} is not a folder", "use the name of a file in a folder")
     if not path.absolute().parent.is_dir():
         raise UserError(f"the folder of {path} does not exist", f"create {path.absolute().parent} first")
     check_file(path)

@@ -5,6 +5,7 @@ import socket
 import sys
 import threading
 import time
+import warnings
 from pathlib import Path
 
 import odd_jobs
@@ -121,6 +122,18 @@ def test_no_cluster_to_be_found_is_told(monkeypatch):
     monkeypatch.setattr(ray, "init", init)
     with pytest.raises(UserError, match="cannot use a Ray cluster at auto: Could not find any running Ray instance"):
         list(run_on_ray([some(odd_jobs.Quick)], address="auto"))
+
+
+def test_starting_ray_shows_no_warning_about_forks(monkeypatch, recwarn):
+    def init(**_):
+        warnings.warn("os.fork() was called. os.fork() is incompatible with …", RuntimeWarning, stacklevel=1)  # JAX's
+        warnings.warn("another one", RuntimeWarning, stacklevel=1)
+        raise ConnectionError("far enough")
+
+    monkeypatch.setattr(ray, "init", init)
+    with pytest.raises(UserError, match="far enough"):
+        list(run_on_ray([some(odd_jobs.Quick)], address="auto"))
+    assert [str(one.message) for one in recwarn] == ["another one"]
 
 
 def test_ray_that_is_not_installed(monkeypatch):

@@ -30,6 +30,12 @@ def make(text: str) -> "GymnasiumEnvironment":
     except (Exception, SystemExit) as error:  # an environment's constructor may raise anything
         if isinstance(error, gymnasium.error.Error) and name.rpartition(":")[2] not in gymnasium.registry:
             raise _unknown(name, gymnasium.registry) from None
+        lacks = getattr(error, "name", None) or getattr(error.__cause__, "name", None)
+        if isinstance(error, ModuleNotFoundError) and lacks:
+            package = lacks.partition(".")[0]
+            message = f"Gymnasium cannot make {name!r}: it needs {package}, which is not installed"
+            hint = f"check the name of the package, or install it: pip install {package.replace('_', '-')}"
+            raise UserError(message, hint) from error
         hint = "check its settings and whether the packages it needs are installed"
         raise UserError(f"Gymnasium cannot make {name!r}: {brief(error)}", hint) from error
 

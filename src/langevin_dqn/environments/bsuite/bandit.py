@@ -51,7 +51,7 @@ class Bandit(Environment):
 
 
 def bandit(mapping_seed: int = 0, num_actions: int = 11) -> Bandit:
-    """A bandit with rewards from 0 to 1; the seed decides which arm pays what."""
+    """A bandit with rewards from 0 to 1; ``mapping_seed`` assigns them to the arms."""
     ranges.in_range("mapping_seed", mapping_seed, 0, ranges.MAX_SEED)
     ranges.in_range("num_actions", num_actions, 2, 10_000)
     order = np.random.RandomState(mapping_seed).choice(num_actions, size=num_actions, replace=False)

@@ -211,7 +211,7 @@ def cartpole_swingup(
     max_time: float = 10.0,
     init_range: float = 0.05,
 ) -> CartpoleSwingup:
-    """Swing up a pole that hangs from a cart."""
+    """Swing up a pole on a cart, and balance it."""
     _check(x_threshold, timescale, max_time, init_range)
     ranges.in_range("move_cost", move_cost, 0)
     return CartpoleSwingup(

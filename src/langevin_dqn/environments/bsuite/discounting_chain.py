@@ -55,7 +55,7 @@ class DiscountingChain(Environment):
 
 
 def discounting_chain(mapping_seed: int = 0) -> DiscountingChain:
-    """Rewards at five distances; chain number mapping_seed modulo 5 pays a bonus."""
+    """The first action chooses one of five delays of the reward; number ``mapping_seed`` modulo 5 has a bonus."""
     ranges.in_range("mapping_seed", mapping_seed, 0, ranges.MAX_SEED)
     rewards = np.ones(len(PAYS_AT))
     rewards[mapping_seed % len(PAYS_AT)] += BONUS

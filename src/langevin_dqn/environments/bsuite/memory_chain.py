@@ -84,10 +84,10 @@ def _memory_chain(length: int, num_bits: int) -> MemoryChain:
 
 
 def memory_len(memory_length: int = 10) -> MemoryChain:
-    """Remember one bit for a number of steps."""
+    """Remember one bit for ``memory_length`` steps."""
     return _memory_chain(memory_length, 1)
 
 
 def memory_size(num_bits: int = 5) -> MemoryChain:
-    """Remember a number of bits for two steps."""
+    """Remember ``num_bits`` bits for two steps."""
     return _memory_chain(2, num_bits)

@@ -77,7 +77,7 @@ def _outcome(right: jax.Array) -> jax.Array:
 
 
 def mnist(fraction: float = 1.0, folder: str = "") -> Mnist:
-    """Name the digit on an image of the training set, of which the first fraction is used."""
+    """Classify the digit on an image of MNIST's training set; ``fraction`` limits it to its first part."""
     ranges.in_range("fraction", fraction, 0, 1)
     images, labels = mnist_files.load(folder)
     count = int(fraction * len(labels))

@@ -28,7 +28,7 @@ def load(folder: str = "") -> tuple[jax.Array, jax.Array]:
     if not folder:
         raise UserError(
             "MNIST needs its training files",
-            f"put {IMAGES} and {LABELS} (or both as .gz) in a folder and name it by --mnist-dir or {VARIABLE}",
+            f"put {IMAGES} and {LABELS} (or both as .gz) in a folder, and pass it with --mnist-dir or {VARIABLE}",
         )
     paths = [_find(Path(folder).expanduser(), name) for name in (IMAGES, LABELS)]
     return _load(*[(path, path.stat().st_mtime_ns) for path in paths])
@@ -54,7 +54,7 @@ def _find(folder: Path, name: str) -> Path:
     for path in (folder / name, folder / f"{name}.gz"):
         if path.is_file():
             return path
-    raise UserError(f"{folder} has no {name}", f"put MNIST's {name} or {name}.gz there, or name another folder")
+    raise UserError(f"{folder} has no {name}", f"put MNIST's {name} or {name}.gz there, or pass another folder")
 
 
 def _read(path: Path, name: str, dimensions: int) -> np.ndarray:

@@ -62,6 +62,6 @@ class MountainCar(Environment):
 
 
 def mountain_car(max_steps: int = 1000) -> MountainCar:
-    """Rock a car out of a valley."""
+    """Drive a car out of a valley by swinging back and forth."""
     ranges.in_range("max_steps", max_steps, 1, 100_000)
     return MountainCar(jnp.asarray(np.arange(max_steps + 1) / max_steps, jnp.float32))

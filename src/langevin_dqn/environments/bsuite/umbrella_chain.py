@@ -82,10 +82,10 @@ def _umbrella_chain(length: int, distractors: int) -> UmbrellaChain:
 
 
 def umbrella_length(chain_length: int = 10, n_distractor: int = 20) -> UmbrellaChain:
-    """Take an umbrella for a rain that comes after a number of steps."""
+    """Decide whether to take an umbrella, which matters ``chain_length`` steps later."""
     return _umbrella_chain(chain_length, n_distractor)
 
 
 def umbrella_distract(n_distractor: int = 20) -> UmbrellaChain:
-    """Take an umbrella, with a number of distractors, for a rain 20 steps away."""
+    """Decide whether to take an umbrella, which matters 20 steps later; observations have distractors."""
     return _umbrella_chain(20, n_distractor)

@@ -8,6 +8,7 @@ import os
 import signal
 import socket
 import threading
+import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
@@ -112,7 +113,9 @@ def _cluster(address: str, workers: int | None) -> Iterator[ModuleType]:
         _reach(address)
     handlers = {number: signal.getsignal(number) for number in stopping.SIGNALS}
     try:
-        ray.init(**settings)
+        with warnings.catch_warnings():  # Ray forks only to start other programs, which JAX does not know
+            warnings.filterwarnings("ignore", message=r"os\.fork\(\) was called", category=RuntimeWarning)
+            ray.init(**settings)
     except (ConnectionError, RuntimeError) as error:
         first = str(error).strip().splitlines()[0]
         raise UserError(f"cannot use a Ray cluster at {address}: {first}", _HINT) from None
