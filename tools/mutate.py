@@ -34,7 +34,12 @@ TESTED: dict[str, tuple[str, ...]] = {
     "agents/value_agent.py": (AGENTS + "test_value_agent.py", AGENTS + "test_value_scale.py", AGENTS + "test_prior.py"),
     "agents/prior.py": (AGENTS + "test_prior.py",),
     "agents/value_scale.py": (AGENTS + "test_value_scale.py",),
-    "agents/episode.py": (AGENTS + "test_episode.py", AGENTS + "test_base.py", "tests/loops/test_recording.py", "tests/test_recorded_runs.py"),
+    "agents/episode.py": (
+        AGENTS + "test_episode.py",
+        AGENTS + "test_base.py",
+        "tests/loops/test_recording.py",
+        "tests/test_recorded_runs.py",
+    ),
     "agents/learners/dense.py": (LEARNERS + "test_dense.py", AGENTS + "test_update.py"),
     "agents/learners/lazy.py": (LEARNERS + "test_lazy.py",),
     "agents/learners/lazy_blocks.py": (LEARNERS + "test_lazy.py",),
