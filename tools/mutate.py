@@ -14,10 +14,12 @@ import json
 import random
 import sys
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass
 from pathlib import Path
 
 from mutants import ROOT, passes
+from scipy import stats
 
 from langevin_dqn.cli.arguments import script_options
 
@@ -212,25 +214,40 @@ class Args:
     """Only the modules whose path contains this text."""
     seed: int = 0
     """Random seed of the draw."""
+    workers: int = 1
+    """Number of mutants tried at the same time."""
     out: Path = Path("out/mutate.json")
     """File for the outcome."""
 
 
 def main(args: Args) -> int:
+    files = [file for file in TESTED if args.match in file]
+    if not files:
+        print(f"error: no module matches {args.match!r}\nhint: there are {', '.join(TESTED)}", file=sys.stderr)
+        return 2
     args.out.parent.mkdir(parents=True, exist_ok=True)
     outcome: dict[str, str] = json.loads(args.out.read_text()) if args.out.exists() else {}
-    for mutant in sample([file for file in TESTED if args.match in file], args.count, args.seed):
-        text = (PACKAGE / mutant.file).read_text(encoding="utf-8")
-        name = mutant.name(text)
-        if name not in outcome:
-            new = text[: mutant.start] + mutant.new + text[mutant.end :]
-            lived = all(passes(mutant.file, new, test, cpu_seconds=300) for test in TESTED[mutant.file])
-            outcome[name] = "survived" if lived else "killed"
+    texts = {file: (PACKAGE / file).read_text(encoding="utf-8") for file in files}
+    mutants = {mutant.name(texts[mutant.file]): mutant for mutant in sample(files, args.count, args.seed)}
+    with ThreadPoolExecutor(args.workers) as pool:
+        trials = {pool.submit(survives, mutants[name], texts): name for name in mutants if name not in outcome}
+        for trial in as_completed(trials):
+            name = trials[trial]
+            outcome[name] = "survived" if trial.result() else "killed"
             args.out.write_text(json.dumps(outcome, indent=1))
             print(f"{outcome[name]:9} {name}", flush=True)
-    killed = sum(value == "killed" for value in outcome.values())
-    print(f"{killed} of {len(outcome)} killed ({killed / max(len(outcome), 1):.0%})")
+    killed = [outcome[name] for name in mutants].count("killed")
+    interval = stats.binomtest(killed, len(mutants)).proportion_ci(method="wilson")
+    share = f"{killed / len(mutants):.0%}, 95% interval {interval.low:.0%} to {interval.high:.0%}"
+    print(f"{killed} of {len(mutants)} killed ({share})")
     return 0
+
+
+def survives(mutant: Mutant, texts: dict[str, str]) -> bool:
+    """True if no test of its module notices the mutant."""
+    text = texts[mutant.file]
+    new = text[: mutant.start] + mutant.new + text[mutant.end :]
+    return all(passes(mutant.file, new, test, cpu_seconds=300) for test in TESTED[mutant.file])
 
 
 if __name__ == "__main__":

@@ -22,7 +22,7 @@ class Args:
     environments: bool = False
     """Measure environment steps instead, and compare with bsuite, for every experiment."""
     quick: bool = False
-    """Measure depths 10 and 50 only, without learning times; takes less than 90 seconds."""
+    """Measure depths 10 and 50 only, without learning times; takes about two minutes."""
     out: str = "out/bench"
     """Folder for bench.json, bench.md and bench.png, or environments.json and environments.md."""
     repeats: int | None = None

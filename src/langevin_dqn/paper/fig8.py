@@ -22,7 +22,7 @@ def describe(report: FigureReport) -> str:
 FIGURE = Figure(
     id="fig8",
     label="Figure 8",
-    title="Depth 50: learning time against updates per step",
+    title="Deep seas: learning time against updates per step",
     jobs={
         # depth 20 stands in for depth 50, which takes a run many minutes: runs that Figure 7 has too
         "quick": deep_sea_jobs(_BOTH, depths=(20,), updates=(1, 5), seeds=3, episodes=2000),

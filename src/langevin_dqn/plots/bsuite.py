@@ -96,7 +96,7 @@ def radar(scores: Scores, path: str | Path, caption: str = "", ranges: Ranges | 
 
 
 def _with_key(caption: str, ranges: Ranges | None) -> str:
-    key = "Thin lines: lowest to highest of the passes." if ranges else ""
+    key = "Thin lines: lowest to highest score of repeated passes." if ranges else ""
     return " ".join(filter(None, [f"{caption.removesuffix('.')}." if caption and key else caption, key]))
 
 
