@@ -7,8 +7,7 @@ from sea_memories import ENV, everywhere, learn, prepared
 from small_agents import key
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("name", ["langevin_dqn", "ensemble_langevin_dqn"])
+@pytest.mark.parametrize("name", [pytest.param("langevin_dqn", marks=pytest.mark.slow), "ensemble_langevin_dqn"])
 def test_a_target_kept_as_values_is_the_same_target(name):
     """Few states: the target's values of all of them, once per copy. Same noise, so equal up to rounding."""
     values = {}
