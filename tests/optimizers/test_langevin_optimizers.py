@@ -286,6 +286,18 @@ def test_negative_variance_is_refused(factory):
         factory(ALPHA, -0.1)
 
 
+@pytest.mark.parametrize("name", ["sgd", "adam"])
+@pytest.mark.parametrize(("size", "accepted"), [(1, True), (1.0, True), (np.int64(1), True), (0, False), (0.5, False)])
+def test_a_data_set_has_at_least_one_point(name, size, accepted):
+    optimizer = OPTIMIZERS[name]
+    state = optimizer.init(PARAMS)
+    if accepted:
+        optimizer.update(PARAMS, state, key=key(0), num_data=size)
+    else:
+        with pytest.raises(UserError, match="must be at least 1"):
+            optimizer.update(PARAMS, state, key=key(0), num_data=size)
+
+
 def test_noise_stays_out_of_the_moments():
     stream = gradient_stream(steps=5)
 
