@@ -3,6 +3,8 @@
 Statistical tests use fixed keys; each docstring gives its level.
 """
 
+import dataclasses
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -254,3 +256,14 @@ def test_the_first_update_with_a_loss_that_is_not_finite_is_remembered():
     assert int(bad.learner.counter.nonfinite_update) == 2
     assert not bool(agent.is_finite(bad))
     assert "update 2" in agent.explain_divergence(bad)
+
+
+@pytest.mark.parametrize(("form", "weight"), [("sum", 0.25), ("mean", 1 / 6)])
+def test_the_gradient_of_either_penalty(form, weight):
+    """σ_w²λ/|D|·Σθ² is the paper's, λ/|D|·mean θ² that of the released code, for each tensor."""
+    agent = small("langevin_dqn", regularizer=3.0, regularizer_form=form, noise_variance=0.25)
+    problem = dataclasses.replace(agent.learner.problem, no_penalty_on=None)
+    params = {"w": jnp.arange(6.0).reshape(2, 3)}
+    gradient = {"w": jnp.ones((2, 3))}
+    found = problem.add_penalty(gradient, params, jnp.float32(10))
+    np.testing.assert_allclose(found["w"], 1 + 2 * 3 * weight / 10 * params["w"], rtol=1e-6)

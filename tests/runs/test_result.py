@@ -44,6 +44,25 @@ def test_when_it_learned():
         assert (other.solved, other.learning_time) == (False, None)
 
 
+@pytest.mark.parametrize(
+    ("returns", "about", "outcome"),
+    [
+        ([0.0, 0.0, 0.0, 1.0, 1.0], {}, "mean return of the last 5 episodes 0.4, learned at episode 4"),
+        ([0.0, 0.0], {}, "mean return of the last 2 episodes 0, not learned"),
+        ([0.5] * 200, {"learned_regret": None}, "mean return of the last 100 episodes 0.5"),
+        ([], {}, "no episode ended"),
+        ([1.0], {"diverged": "the weights were not finite"}, "the weights were not finite"),
+    ],
+)
+def test_in_three_lines(returns, about, outcome):
+    count = f"{len(returns):,} episodes"
+    assert str(result(returns, **about)).splitlines() == [
+        f"dqn (paper) on catch, seed 0: {count}",
+        outcome,
+        "7 steps, 3 updates, 1.0 s",
+    ]
+
+
 def test_json_has_every_summary():
     run = result([0.0, np.nan, 1.0])
     found = run.to_dict(returns=True)

@@ -142,3 +142,25 @@ def test_a_checksum_of_an_agent_covers_its_line_of_json(tmp_path):
     file.write_bytes(content.getvalue())
     with pytest.raises(ValueError, match="is damaged"):
         array_files.ArrayFile.open(file).load()
+
+
+@pytest.mark.parametrize(
+    ("kind", "accepted"),
+    [
+        (pl.List(pl.Float32), True),
+        (pl.Array(pl.Int64, 3), True),
+        (pl.List(pl.Null), True),  # of runs without episodes
+        (pl.List(pl.String), False),
+        (pl.List(pl.List(pl.Float32)), False),
+        (pl.Float32(), False),
+        (pl.String(), False),
+    ],
+)
+def test_a_list_of_numbers(kind, accepted):
+    assert run_files.is_numbers(kind) is accepted
+
+
+def test_a_stored_run_has_no_statistics(path):
+    """They would say nothing of a single row, and take room in each of thousands of files."""
+    columns = pytest.importorskip("pyarrow.parquet").ParquetFile(path).metadata.row_group(0)
+    assert not any(columns.column(number).is_stats_set for number in range(columns.num_columns))
