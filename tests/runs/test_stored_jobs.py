@@ -111,3 +111,16 @@ def test_a_row_older_than_its_column_of_the_job(tmp_path, stops):
     store.put(job, job.run())
     (stored,) = store.load().to_dicts()
     assert job_of(stored | {"job": None}) == job
+
+
+@pytest.mark.parametrize(
+    ("column", "other"),
+    [("agent", "boot_dqn"), ("env", "bandit/1"), ("seed", 1), ("preset", "released"), ("asked_episodes", 4)],
+)
+def test_a_row_whose_columns_contradict_its_job_is_of_no_job(tmp_path, column, other):
+    job = Job("dqn", "bandit/0", 0, 3, "paper")
+    store = Store(tmp_path)
+    store.put(job, job.run())
+    (stored,) = store.load().to_dicts()
+    assert job_of(stored) == job
+    assert job_of(stored | {column: other}) is None
