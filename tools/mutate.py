@@ -53,6 +53,7 @@ TESTED: dict[str, tuple[str, ...]] = {
         "tests/test_training.py",
     ),
     "runs/store.py": (
+        RUNS + "test_run_files.py",
         RUNS + "test_store.py",
         RUNS + "test_packs.py",
         RUNS + "test_index.py",

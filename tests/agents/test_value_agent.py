@@ -220,3 +220,16 @@ def test_returns_are_those_of_deep_sea(trained):
     np.testing.assert_allclose(steps, np.round(steps), atol=1e-3)
     assert (np.round(steps) >= 0).all()
     assert (np.round(steps) <= 3).all()
+
+
+@pytest.mark.parametrize(
+    ("changes", "has_mask"),
+    [
+        ({"insertion": "mask", "insertion_probability": 0.5}, True),
+        ({"insertion": "mask", "insertion_probability": 1.0}, False),  # every member keeps every transition
+        ({"insertion": "buffers", "insertion_probability": 0.5}, False),  # kept in a buffer, or not
+    ],
+)
+def test_a_mask_is_stored_only_where_members_share_what_not_all_learn_from(changes, has_mask):
+    state = begin(small("boot_dqn", members=2, **changes))
+    assert ("mask" in state.replay.data.extras) == has_mask
