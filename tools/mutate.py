@@ -31,9 +31,19 @@ TESTED: dict[str, tuple[str, ...]] = {
     "optimizers/own_key.py": (OPTIMIZERS + "test_keyed_and_schedules.py",),
     "optimizers/lazy_rows.py": (OPTIMIZERS + "test_lazy_rows.py", LEARNERS + "test_lazy.py"),
     "optimizers/distinct.py": (OPTIMIZERS + "test_distinct.py",),
-    "agents/update.py": (AGENTS + "test_update.py", LEARNERS + "test_dense.py", AGENTS + "test_value_agent.py"),
+    "agents/update.py": (
+        AGENTS + "test_update.py",
+        LEARNERS + "test_dense.py",
+        AGENTS + "test_value_agent.py",
+        AGENTS + "test_prior.py",
+    ),
     "agents/replay.py": (AGENTS + "test_replay.py", AGENTS + "test_value_agent.py"),
-    "agents/value_agent.py": (AGENTS + "test_value_agent.py", AGENTS + "test_value_scale.py", AGENTS + "test_prior.py"),
+    "agents/value_agent.py": (
+        AGENTS + "test_value_agent.py",
+        AGENTS + "test_own_agent_identity.py",
+        AGENTS + "test_value_scale.py",
+        AGENTS + "test_prior.py",
+    ),
     "agents/prior.py": (AGENTS + "test_prior.py",),
     "agents/value_scale.py": (AGENTS + "test_value_scale.py",),
     "agents/episode.py": (

@@ -78,6 +78,18 @@ def test_what_is_stored_with_a_transition_is_the_prior_of_then():
     np.testing.assert_allclose(stored["next_prior"][0, 0], values[:, 1], rtol=1e-4, atol=1e-5)
 
 
+def test_a_standardised_prior_is_stored_as_it_acts():
+    space = IndexSpace(9)
+    agent = make_agent(preset("ensemble_langevin_dqn", members=2, prior_std=0.7, hidden=(20,)), space=space)
+    state = begin(agent, space=space)
+    assert np.abs(np.asarray(state.prior.inverse_std) - 1).min() > 0.1
+    one = (np.array([3], np.int32), np.array([1], np.int32), np.ones(1, np.float32), np.array([5], np.int32), [False])
+    stored = fill(agent, state, 0, tuple(map(np.asarray, one))).replay.data.extras
+    values = prior_values(agent, state, jnp.arange(9))
+    np.testing.assert_allclose(stored["prior"][0, 0], values[:, 3, 1], rtol=1e-4, atol=1e-5)
+    np.testing.assert_allclose(stored["next_prior"][0, 0], values[:, 5], rtol=1e-4, atol=1e-5)
+
+
 def moving(**changes):
     settings = {"prior_std": 0.5, "prior_lifetime": 20.0, "prior_networks": 6} | changes
     return small("langevin_dqn", "recommended", **settings)

@@ -154,3 +154,15 @@ def test_an_agent_draws_its_share_of_recent_transitions():
     ).reshape(20, 8)
     assert set(drawn[:, :2].ravel()) == {18, 19}
     assert drawn[:, 2:].min() < 5
+
+
+def test_a_member_with_a_buffer_of_its_own_gets_its_own_extras():
+    """Such as its prior's values, which belong to its transitions alone."""
+    layout = Layout(members=3, separate=True)
+    replay = layout.init(SPACE, {"own": jax.ShapeDtypeStruct((3, 2), jnp.float32)}, 4)
+    extras = {"own": jnp.arange(6.0).reshape(3, 2)}
+    zero = jnp.int32(0)
+    transition = Transition(zero, zero, jnp.float32(1), zero, jnp.float32(1), extras)
+    replay = layout.add(key(0), replay, transition, jnp.ones(3, bool), random_out=False)
+    batch = layout.sample(key(1), replay, 5, shared=False)
+    np.testing.assert_array_equal(batch.extras["own"], np.repeat(extras["own"][:, None], 5, axis=1))

@@ -164,3 +164,16 @@ def test_a_stored_run_has_no_statistics(path):
     """They would say nothing of a single row, and take room in each of thousands of files."""
     columns = pytest.importorskip("pyarrow.parquet").ParquetFile(path).metadata.row_group(0)
     assert not any(columns.column(number).is_stats_set for number in range(columns.num_columns))
+
+
+def test_what_is_small_fits_and_what_is_large_is_compared_with_the_memory(monkeypatch):
+    for memory, large in ((1, False), (2**27, True), (None, True)):  # None: the system does not say
+        monkeypatch.setattr(run_files.machine, "available_memory", lambda memory=memory: memory)
+        assert run_files.fits(2**26)
+        assert run_files.fits(2**26 + 1) is large
+
+
+def test_a_checksum_is_what_it_always_was():
+    """Stored runs carry it: another one would make all of them damaged."""
+    table = pl.DataFrame({"a": ["x"], "n": [3], "f": [0.25], "l": [[1.0, 2.0]], "t": [None]})
+    assert checksum.added(table)[checksum.COLUMN].item() == "6966ed0a82861a7c756fc9cbe6644c78"

@@ -70,6 +70,13 @@ def test_a_sample_has_every_kind_before_it_has_one_twice():
     assert chosen[0]["seconds"] == 1
 
 
+def test_learners_take_turns_before_agents_do():
+    """One agent with lazy rows, four without: two of four runs have them."""
+    lazy = [row(env="deep_sea:depth=25", seconds=second) for second in (1, 2, 3)]
+    dense = [row(agent, seconds=10) for agent in ("dqn", "boot_dqn", "langevin_dqn", "ensemble_langevin_dqn")]
+    assert Counter(learner_of(stored) for stored in sample(lazy + dense, 4)) == {"lazy": 2, "dense": 2}
+
+
 def test_a_sample_is_never_larger_than_what_there_is():
     rows = [row(seconds=2), row(seconds=1), row("boot_dqn")]
     assert len(sample(rows, 9)) == 3
