@@ -14,6 +14,7 @@ from sea_memories import DEPTH, everywhere, learn, prepared
 from small_agents import begin, fill, key, keys, quick_jit
 
 import langevin_dqn
+from langevin_dqn.agents.learners import lazy_blocks
 from langevin_dqn.environments.base import IndexSpace
 
 SLOW = pytest.mark.slow
@@ -70,6 +71,12 @@ def test_without_noise_rows_of_several_chunks_are_the_same(shared):
             jax.vmap(lambda cell, a=agent, s=state: a.ensemble_values(s, cell))(jnp.arange(states))
         )
     np.testing.assert_allclose(found["lazy"], found["dense"], atol=1e-4)
+
+
+@pytest.mark.parametrize(("counts", "chunks"), [((0, 0), 0), ((1, 0), 1), ((64, 3), 1), ((3, 65), 2), ((128, 128), 2)])
+def test_chunks_hold_the_slots_of_every_group(counts, chunks):
+    assert lazy_blocks.CHUNK == 64
+    assert int(lazy_blocks._chunks(jnp.array(counts))) == chunks
 
 
 SHARED = {"members": 2, "insertion": "mask", "shared_minibatch": True}
