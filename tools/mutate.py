@@ -71,7 +71,7 @@ TESTED: dict[str, tuple[str, ...]] = {
     ),
     "runs/packs.py": (RUNS + "test_packs.py",),
     "runs/run_files.py": (RUNS + "test_run_files.py", RUNS + "test_store.py", RUNS + "test_packs.py"),
-    "runs/checksum.py": (RUNS + "test_store.py",),
+    "runs/checksum.py": (RUNS + "test_run_files.py", RUNS + "test_store.py"),
     "runs/stored_jobs.py": (RUNS + "test_stored_jobs.py", "tests/cli/test_verify_command.py"),
     "keys.py": ("tests/test_keys.py",),
 }
