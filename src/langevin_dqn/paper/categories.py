@@ -30,10 +30,10 @@ _NEEDS_FILES = ("mnist", "mnist_noise", "mnist_scale")
 PARTS = {"quick": ("small", 1), "standard": ("medium", 2), "paper": ("all", 1)}
 
 
-def bsuite_jobs(contenders: Sequence[Contender]) -> Mapping[str, tuple[Job, ...]]:
+def bsuite_jobs(contenders: Sequence[Contender], *, standard_passes: int = 2) -> Mapping[str, tuple[Job, ...]]:
     """The runs of a figure over bsuite, by scale, without MNIST."""
     plans = {}
-    for scale, (settings, passes) in PARTS.items():
+    for scale, (settings, passes) in (PARTS | {"standard": ("medium", standard_passes)}).items():
         chosen = protocol(settings).without(_NEEDS_FILES)
         plans[scale] = tuple(
             job

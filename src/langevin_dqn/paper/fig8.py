@@ -27,10 +27,10 @@ FIGURE = Figure(
         # depth 20 stands in for depth 50, which takes a run many minutes: runs that Figure 7 has too
         "quick": deep_sea_jobs(_BOTH, depths=(20,), updates=(1, 5), seeds=3, episodes=2000),
         "standard": merge(
-            deep_sea_jobs((ENSEMBLE,), depths=(50,), updates=(1, 5), seeds=5, episodes=5000),
-            deep_sea_jobs((BOOT,), depths=(50,), updates=(1, 5), seeds=3, episodes=5000),
+            deep_sea_jobs((ENSEMBLE,), depths=(50,), updates=(1, 5, 10), seeds=5, episodes=5000),
+            deep_sea_jobs((BOOT,), depths=(50,), updates=(1, 5), seeds=5, episodes=5000),
         ),
-        "paper": deep_sea_jobs(_BOTH, depths=(50,), updates=(1, 2, 5, 10), seeds=5, episodes=5000),
+        "paper": deep_sea_jobs(_BOTH, depths=(50,), updates=(1, 5, 10, 25), seeds=5, episodes=5000),
     },
     claims=(
         learns_every_seed("Ensemble Langevin DQN learns depth 50 in every seed at the larger update counts.", 50, 5),

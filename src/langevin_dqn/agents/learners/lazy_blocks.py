@@ -3,10 +3,10 @@
 A block's minibatches are drawn at its start, which is the same as drawing them one by one, since
 nothing enters the replay between updates. So it is known which rows the block reads:
 
-1. ``_gather``: these rows go from the table to a small workspace, brought to the time of the
-   last copy of the target, and the target network's values of them are computed;
-2. ``_update``, once for each update: alg2, on the workspace;
-3. ``_scatter``: the rows go back to the table.
+1. ``_gather``: the values of these rows go from the table to a small workspace, brought to the time of
+   the last copy of the target, and the target network's values of them are computed;
+2. ``_update``, once for each update: alg2, on the workspace; the moments of the rows stay in the table;
+3. ``_scatter``: the values go back to the table.
 """
 
 from typing import Any, NamedTuple
@@ -39,13 +39,15 @@ class Workspace(NamedTuple):
     """Room for the rows a block reads: arrays lead with (groups, slots).
 
     Attributes:
-        rows: the rows, as of the last copy of the target or later.
+        time: the time that ``value`` is as of: the last copy of the target or later.
+        value: the rows' parameters.
         target: them as of that copy.
         values: the target network's values of them; leads with (members, slots).
         scratch: memory to find samples of the same slot with.
     """
 
-    rows: Rows
+    time: jax.Array
+    value: jax.Array
     target: jax.Array
     values: jax.Array
     scratch: jax.Array
@@ -74,9 +76,15 @@ def workspace(problem: Problem, block: int, state: LazyState) -> Workspace:
     table, groups = state.params[0], groups_of(problem)
     reads = 2 * block * problem.config.batch_size
     slots = -(-reads // CHUNK) * CHUNK
-    rows = jax.tree.map(lambda x: jnp.zeros((groups, slots, *x.shape[2:])), table.rows)
-    values = jax.eval_shape(jax.vmap(_head(problem)), state.target[1], by_member(problem, rows.value))
-    return Workspace(rows, jnp.zeros_like(rows.value), jnp.zeros(values.shape), jnp.zeros(groups * slots, jnp.int32))
+    value = jnp.zeros((groups, slots, table.rows.width))
+    values = jax.eval_shape(jax.vmap(_head(problem)), state.target[1], by_member(problem, value))
+    return Workspace(
+        time=jnp.zeros((groups, slots)),
+        value=value,
+        target=jnp.zeros_like(value),
+        values=jnp.zeros(values.shape),
+        scratch=jnp.zeros(groups * slots, jnp.int32),
+    )
 
 
 def learn_block(
@@ -155,7 +163,8 @@ def _gather(problem: Problem, key: jax.Array, state: LazyState, work: Workspace,
 
         behind = (rows.time < clock.sync[:, None]).any()
         value = _advance_if(behind, constants, clock, key, rows, place, clock.sync)
-        rows = rows._replace(value=value, time=jnp.maximum(rows.time, clock.sync[:, None]))
+        time = jnp.maximum(rows.time, clock.sync[:, None])
+        rows = rows._replace(value=value, time=time)
         seen = lax.cond(
             reads.fresh, lambda: rows.value, lambda: jax.vmap(lazy_rows.target_of)(clock, rows, target_table[place])
         )
@@ -165,8 +174,8 @@ def _gather(problem: Problem, key: jax.Array, state: LazyState, work: Workspace,
             work.values,
         )
         target = apply_if(~reads.copies, lambda target: _set_chunk(target, chunk, seen), work.target)
-        work = work._replace(rows=_set_chunk(work.rows, chunk, rows), target=target, values=values)
-        return rows_table, target_table, work
+        time, value = _set_chunk((work.time, work.value), chunk, (time, value))
+        return rows_table, target_table, work._replace(time=time, value=value, target=target, values=values)
 
     def keep_target(chunk, carry):
         target_table, target = carry
@@ -186,14 +195,17 @@ def _update(problem: Problem, key, state: LazyState, work: Workspace, places, ba
     table, rest = state.params
     optimizer, clock = state.optimizer, state.optimizer.clock
     now_key, rest_key = jax.random.split(key)
-    groups, slots, width = work.rows.value.shape
-    flat = jax.tree.map(lambda x: x.reshape(-1, *x.shape[2:]), work.rows)
-    place = slot + slots * jnp.arange(groups)[:, None]
-    rows = flat.take(place)
+    groups, slots, width = work.value.shape
+    flat, flat_time, flat_value = _flat(table).rows, work.time.reshape(-1), work.value.reshape(-1, width)
+    slot = slot + slots * jnp.arange(groups)[:, None]  # of all groups' slots, one group after the other
+    place = places.reshape(-1)[slot]  # in the table
+    rows = Rows(
+        flat_time[slot], flat_value[slot], flat.gradient_time[place], flat.moment[place], flat.root[place]
+    )
 
     now = first_clock(state)
     behind = now.now > now.sync
-    value = _advance_if(behind, constants, clock, now_key, rows, places.reshape(-1)[place], clock.now)
+    value = _advance_if(behind, constants, clock, now_key, rows, place, clock.now)
     head = _head(problem)
 
     def gradient_of(rest, value, goal, batch):
@@ -204,12 +216,18 @@ def _update(problem: Problem, key, state: LazyState, work: Workspace, places, ba
 
     loss, (gradient, row_gradient) = jax.vmap(gradient_of)(rest, by_member(problem, value), goal, batch)
     row_gradient = by_group(problem, row_gradient)
-    summed, scratch = sum_by_slot(place.reshape(-1), row_gradient.reshape(-1, width), work.scratch)
+    summed, scratch = sum_by_slot(slot.reshape(-1), row_gradient.reshape(-1, width), work.scratch)
     learned = jax.vmap(lambda *args: lazy_rows.add_gradient(constants, *args))(
         clock, rows, summed.reshape(row_gradient.shape)
     )
-    learned = learned._replace(value=value, time=jnp.broadcast_to(clock.now[:, None], rows.time.shape))
-    flat = flat.put(place, learned)
+    flat = flat._replace(
+        gradient_time=flat.gradient_time.at[place].set(learned.gradient_time),
+        moment=flat.moment.at[place].set(learned.moment),
+        root=flat.root.at[place].set(learned.root),
+    )
+    time = flat_time.at[slot].set(jnp.broadcast_to(clock.now[:, None], slot.shape)).reshape(work.time.shape)
+    value = flat_value.at[slot].set(value).reshape(work.value.shape)
+    table = table._replace(rows=jax.tree.map(lambda x, old: x.reshape(old.shape), flat, table.rows))
     rest, rest_state = jax.vmap(problem.step)(
         jax.random.split(rest_key, problem.members), gradient, optimizer.rest, rest, num_data
     )
@@ -218,8 +236,7 @@ def _update(problem: Problem, key, state: LazyState, work: Workspace, places, ba
         optimizer=optimizer._replace(rest=rest_state, clock=lazy_rows.count_update(clock)),
         counter=state.counter.add(loss),
     )
-    rows = jax.tree.map(lambda x, old: x.reshape(old.shape), flat, work.rows)
-    return state, work._replace(rows=rows, scratch=scratch)
+    return state, work._replace(time=time, value=value, scratch=scratch)
 
 
 def _advance_if(behind, constants: Constants, clock: Clock, key, rows: Rows, places, until) -> jax.Array:
@@ -235,16 +252,18 @@ def _advance_if(behind, constants: Constants, clock: Clock, key, rows: Rows, pla
 
 
 def _scatter(state: LazyState, work: Workspace, reads: Reads) -> tuple[LazyState, Workspace]:
-    """Put the rows back into the table."""
+    """Put the rows' values back into the table."""
     table, rest = state.params
 
     def put(chunk, carry):
-        rows, own = carry
-        return rows.put(_chunk(reads.places, chunk), _chunk(own, chunk)), own
+        kept, own = carry
+        place, new = _chunk((reads.places, own), chunk)
+        return jax.tree.map(lambda x, y: x.at[place].set(y), kept, new), own
 
-    rows, own = lax.fori_loop(0, reads.chunks, put, (_flat(table).rows, work.rows))
-    rows = jax.tree.map(lambda x, old: x.reshape(old.shape), rows, table.rows)
-    return state._replace(params=(table._replace(rows=rows), rest)), work._replace(rows=own)
+    flat = _flat(table).rows
+    (time, value), own = lax.fori_loop(0, reads.chunks, put, ((flat.time, flat.value), (work.time, work.value)))
+    rows = table.rows._replace(time=time.reshape(table.rows.time.shape), value=value.reshape(table.rows.value.shape))
+    return state._replace(params=(table._replace(rows=rows), rest)), work._replace(time=own[0], value=own[1])
 
 
 def _copy_target(problem: Problem, state: LazyState) -> LazyState:

@@ -56,7 +56,7 @@ def by_group(problem: Problem, x: jax.Array) -> jax.Array:
     sharing = members // groups
     if sharing == 1:
         return x
-    return jnp.swapaxes(x.reshape(groups, sharing, rows, width), 1, 2).reshape(groups, rows, sharing * width)
+    return jnp.concatenate(jnp.unstack(x.reshape(groups, sharing, rows, width), axis=1), axis=-1)
 
 
 def by_member(problem: Problem, x: jax.Array) -> jax.Array:
