@@ -3,10 +3,9 @@
 A block's minibatches are drawn at its start, which is the same as drawing them one by one, since
 nothing enters the replay between updates. So it is known which rows the block reads:
 
-1. ``_gather``: the values of these rows go from the table to a small workspace, brought to the time of
-   the last copy of the target, and the target network's values of them are computed;
-2. ``_update``, once for each update: alg2, on the workspace; the moments of the rows stay in the table;
-3. ``_scatter``: the values go back to the table.
+1. ``_prepare``: these rows are brought to the time of the last copy of the target, each once, and the
+   target network's values of them are computed;
+2. ``_update``, once for each update: alg2.
 """
 
 from typing import Any, NamedTuple
@@ -31,23 +30,19 @@ from langevin_dqn.optimizers.distinct import Distinct, distinct, sum_by_slot
 from langevin_dqn.optimizers.lazy_rows import Clock, Constants, Rows, Table
 from langevin_dqn.pytrees import apply_if
 
-#: Rows per group that go to and from the workspace together.
+#: Rows per group that are prepared together.
 CHUNK = 64
 
 
 class Workspace(NamedTuple):
-    """Room for the rows a block reads: arrays lead with (groups, slots).
+    """What a block keeps of the rows it reads, a slot for each.
 
     Attributes:
-        time: the time that ``value`` is as of: the last copy of the target or later.
-        value: the rows' parameters.
-        target: them as of that copy.
+        target: the rows as of the last copy of the target; leads with (groups, slots).
         values: the target network's values of them; leads with (members, slots).
         scratch: memory to find samples of the same slot with.
     """
 
-    time: jax.Array
-    value: jax.Array
     target: jax.Array
     values: jax.Array
     scratch: jax.Array
@@ -76,15 +71,9 @@ def workspace(problem: Problem, block: int, state: LazyState) -> Workspace:
     table, groups = state.params[0], groups_of(problem)
     reads = 2 * block * problem.config.batch_size
     slots = -(-reads // CHUNK) * CHUNK
-    value = jnp.zeros((groups, slots, table.rows.width))
-    values = jax.eval_shape(jax.vmap(_head(problem)), state.target[1], by_member(problem, value))
-    return Workspace(
-        time=jnp.zeros((groups, slots)),
-        value=value,
-        target=jnp.zeros_like(value),
-        values=jnp.zeros(values.shape),
-        scratch=jnp.zeros(groups * slots, jnp.int32),
-    )
+    target = jnp.zeros((groups, slots, table.rows.width))
+    values = jax.eval_shape(jax.vmap(_head(problem)), state.target[1], by_member(problem, target))
+    return Workspace(target, jnp.zeros(values.shape), jnp.zeros(groups * slots, jnp.int32))
 
 
 def learn_block(
@@ -115,7 +104,7 @@ def learn_block(
     state = state._replace(optimizer=state.optimizer._replace(scratch=scratch, clock=clock))
 
     reads = _reads(problem, state, work, found, length)
-    state, work = _gather(problem, keys[0, 2], state, work, reads)
+    state, work = _prepare(problem, keys[0, 2], state, work, reads)
     slot = jnp.moveaxis(found.slot.reshape(groups, 2, block, -1), 0, 2)
     next_values = _values_at(work.values, slot[1])
     goal = jax.vmap(jax.vmap(problem.goal))(next_values, batch)
@@ -126,7 +115,6 @@ def learn_block(
         return _update(problem, keys[i, 1], state, work, reads.places, own_batch, own_goal, own_slot, num_data)
 
     state, work = lax.fori_loop(0, length, update, (state, work))
-    state, work = _scatter(state, work, reads)
     return _copy_target(problem, state), work
 
 
@@ -149,14 +137,14 @@ def _reads(problem: Problem, state: LazyState, work: Workspace, found: Distinct,
 # one loop and written in the next, unless the second takes it from the first.
 
 
-def _gather(problem: Problem, key: jax.Array, state: LazyState, work: Workspace, reads: Reads):
-    """Bring the rows to the last copy of the target, in the workspace, and evaluate the target network on them."""
+def _prepare(problem: Problem, key: jax.Array, state: LazyState, work: Workspace, reads: Reads):
+    """Bring the rows to the last copy of the target, and evaluate the target network on them."""
     (table, rest), target_rest = state.params, state.target[1]
     clock, constants = state.optimizer.clock, constants_of(problem)
     heads = jax.vmap(_head(problem))
     flat = _flat(table)
 
-    def gather(chunk, carry):
+    def prepare(chunk, carry):
         rows_table, target_table, work = carry
         place = _chunk(reads.places, chunk)
         rows = rows_table.take(place)
@@ -174,14 +162,16 @@ def _gather(problem: Problem, key: jax.Array, state: LazyState, work: Workspace,
             work.values,
         )
         target = apply_if(~reads.copies, lambda target: _set_chunk(target, chunk, seen), work.target)
-        time, value = _set_chunk((work.time, work.value), chunk, (time, value))
-        return rows_table, target_table, work._replace(time=time, value=value, target=target, values=values)
+        rows_table = rows_table._replace(
+            time=rows_table.time.at[place].set(time), value=rows_table.value.at[place].set(value)
+        )
+        return rows_table, target_table, work._replace(target=target, values=values)
 
     def keep_target(chunk, carry):
         target_table, target = carry
         return target_table.at[_chunk(reads.places, chunk)].set(_chunk(target, chunk)), target
 
-    rows_table, target_table, work = lax.fori_loop(0, reads.chunks, gather, (flat.rows, flat.target, work))
+    rows_table, target_table, work = lax.fori_loop(0, reads.chunks, prepare, (flat.rows, flat.target, work))
     kept_chunks = jnp.where(reads.copies, 0, reads.chunks)  # before a copy, these values are not needed again
     target_table, target = lax.fori_loop(0, kept_chunks, keep_target, (target_table, work.target))
     work = work._replace(target=target)
@@ -195,13 +185,11 @@ def _update(problem: Problem, key, state: LazyState, work: Workspace, places, ba
     table, rest = state.params
     optimizer, clock = state.optimizer, state.optimizer.clock
     now_key, rest_key = jax.random.split(key)
-    groups, slots, width = work.value.shape
-    flat, flat_time, flat_value = _flat(table).rows, work.time.reshape(-1), work.value.reshape(-1, width)
+    groups, slots, width = work.target.shape
+    flat = _flat(table).rows
     slot = slot + slots * jnp.arange(groups)[:, None]  # of all groups' slots, one group after the other
-    place = places.reshape(-1)[slot]  # in the table
-    rows = Rows(
-        flat_time[slot], flat_value[slot], flat.gradient_time[place], flat.moment[place], flat.root[place]
-    )
+    place = places.reshape(-1)[slot]
+    rows = flat.take(place)
 
     now = first_clock(state)
     behind = now.now > now.sync
@@ -220,23 +208,17 @@ def _update(problem: Problem, key, state: LazyState, work: Workspace, places, ba
     learned = jax.vmap(lambda *args: lazy_rows.add_gradient(constants, *args))(
         clock, rows, summed.reshape(row_gradient.shape)
     )
-    flat = flat._replace(
-        gradient_time=flat.gradient_time.at[place].set(learned.gradient_time),
-        moment=flat.moment.at[place].set(learned.moment),
-        root=flat.root.at[place].set(learned.root),
-    )
-    time = flat_time.at[slot].set(jnp.broadcast_to(clock.now[:, None], slot.shape)).reshape(work.time.shape)
-    value = flat_value.at[slot].set(value).reshape(work.value.shape)
-    table = table._replace(rows=jax.tree.map(lambda x, old: x.reshape(old.shape), flat, table.rows))
+    learned = learned._replace(value=value, time=jnp.broadcast_to(clock.now[:, None], rows.time.shape))
+    rows = jax.tree.map(lambda x, old: x.reshape(old.shape), flat.put(place, learned), table.rows)
     rest, rest_state = jax.vmap(problem.step)(
         jax.random.split(rest_key, problem.members), gradient, optimizer.rest, rest, num_data
     )
     state = state._replace(
-        params=(table, rest),
+        params=(table._replace(rows=rows), rest),
         optimizer=optimizer._replace(rest=rest_state, clock=lazy_rows.count_update(clock)),
         counter=state.counter.add(loss),
     )
-    return state, work._replace(time=time, value=value, scratch=scratch)
+    return state, work._replace(scratch=scratch)
 
 
 def _advance_if(behind, constants: Constants, clock: Clock, key, rows: Rows, places, until) -> jax.Array:
@@ -249,21 +231,6 @@ def _advance_if(behind, constants: Constants, clock: Clock, key, rows: Rows, pla
 
     # In a branch of its own, what is drawn is kept; a compiler that sees it used twice draws it twice.
     return lax.cond(behind, advanced, lambda: rows.value)
-
-
-def _scatter(state: LazyState, work: Workspace, reads: Reads) -> tuple[LazyState, Workspace]:
-    """Put the rows' values back into the table."""
-    table, rest = state.params
-
-    def put(chunk, carry):
-        kept, own = carry
-        place, new = _chunk((reads.places, own), chunk)
-        return jax.tree.map(lambda x, y: x.at[place].set(y), kept, new), own
-
-    flat = _flat(table).rows
-    (time, value), own = lax.fori_loop(0, reads.chunks, put, ((flat.time, flat.value), (work.time, work.value)))
-    rows = table.rows._replace(time=time.reshape(table.rows.time.shape), value=value.reshape(table.rows.value.shape))
-    return state._replace(params=(table._replace(rows=rows), rest)), work._replace(time=own[0], value=own[1])
 
 
 def _copy_target(problem: Problem, state: LazyState) -> LazyState:
