@@ -66,7 +66,7 @@ LEAVES = {
     "extras": {"errors"},
     "ids": {"errors"},
     "prng": set(),
-    "pytrees": set(),
+    "pytrees": {"machine"},
     "stopping": set(),
     "compile_time": set(),
     "array_files": {"files", "machine"},

@@ -362,8 +362,8 @@ MUTANTS = {
     ),
     "blocks: rows not put back": (
         BLOCKS,
-        "lax.fori_loop(0, reads.chunks, put,",
-        "lax.fori_loop(0, 0 * reads.chunks, put,",
+        "value=rows_table.value.at[place].set(value)",
+        "value=rows_table.value",
         T_LAZY,
     ),
     "blocks: too few chunks": (

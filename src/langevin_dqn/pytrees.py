@@ -19,6 +19,8 @@ from typing import Any, TypeVar
 import jax
 from jax import lax
 
+from langevin_dqn import machine
+
 Class = TypeVar("Class", bound=type)
 Tree = TypeVar("Tree")
 
@@ -96,7 +98,7 @@ class Program:
     """A function to compile, once for each combination of classes of the trees that it is given.
 
     ``Program(function, **options).compiled_for(agent, environment)`` is ``jax.jit(function, **options)``
-    with a cache that these classes do not share with others.
+    with a cache that these classes do not share with others, with ``machine.compiler_options``.
     """
 
     def __init__(self, function: Callable[..., Any], **options: Any):
@@ -112,7 +114,7 @@ class Program:
         if classes not in self._compiled:
             # A new function object: ``jit`` of one function twice would share its cache.
             separate = partial(self._function)
-            self._compiled[classes] = jax.jit(separate, **self._options)
+            self._compiled[classes] = jax.jit(separate, **self._options, compiler_options=machine.compiler_options())
         return self._compiled[classes]
 
 

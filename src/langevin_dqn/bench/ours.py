@@ -12,6 +12,7 @@ from langevin_dqn import keys
 from langevin_dqn.agents import Step, ValueAgent, make_agent
 from langevin_dqn.environments import make_env
 from langevin_dqn.presets import preset
+from langevin_dqn.pytrees import Program
 
 Run = Callable[[int], None]
 
@@ -32,7 +33,7 @@ def build(agent: str, depth: int, members: int, *, capacity: int = 10_000, **cha
     key = keys.run_key(0)
     state = jax.jit(lambda agent, key: agent.init(key, space, actions, capacity))(built, key)
     state = _fill(built, environment, key, state, capacity // depth)
-    learn = jax.jit(ValueAgent.learn, donate_argnums=2)
+    learn = Program(ValueAgent.learn, donate_argnums=2).compiled_for(built)
 
     def run(n: int) -> None:
         nonlocal state
