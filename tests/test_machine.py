@@ -1,10 +1,12 @@
-"""The cache of compiled programs, for who trains from Python."""
+"""The cache of compiled programs, for who trains from Python, and options of the compiler."""
 
 import os
 import subprocess
 import sys
 
 import pytest
+
+from langevin_dqn import machine
 
 TRAIN = """
 import jax, langevin_dqn
@@ -39,3 +41,28 @@ def test_a_cache_of_the_users_own_stays(tmp_path):
 def test_the_cache_can_be_switched_off(tmp_path):
     assert run(tmp_path, LANGEVIN_DQN_CACHE="off") == "None"
     assert not (tmp_path / "home").exists()
+
+
+@pytest.fixture
+def processor(monkeypatch):
+    """The description of a processor with these vectors, compiled for with these flags."""
+
+    def describe(vectors, flags=""):
+        monkeypatch.setenv("XLA_FLAGS", flags)
+        monkeypatch.setattr(machine, "_lines", lambda path: ["model name : Fast", f"flags : sse {vectors}", ""])
+        return machine.processor.__wrapped__()
+
+    return describe
+
+
+def test_a_result_names_the_width_that_it_was_rounded_with(processor):
+    assert processor("avx avx2 avx512f") == "Fast, avx512f in full width"
+    assert processor("avx avx2 avx512f", "--xla_cpu_prefer_vector_width=256") == "Fast, avx512f"
+    assert processor("avx avx2") == "Fast, avx2"
+
+
+def test_the_users_width_of_vectors_stays(monkeypatch):
+    monkeypatch.setenv("XLA_FLAGS", "--xla_cpu_multi_thread_eigen=false")
+    assert machine.compiler_options() == {"xla_cpu_prefer_vector_width": "512"}
+    monkeypatch.setenv("XLA_FLAGS", "--xla_cpu_prefer_vector_width=128")
+    assert machine.compiler_options() == {}
