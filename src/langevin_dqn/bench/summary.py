@@ -11,9 +11,13 @@ from langevin_dqn.plots.style import LEGEND, MARKERS, STYLES, WIDTH, Style, draw
 ENSEMBLE = "ensemble_langevin_dqn"
 #: The same with one minibatch for all members, as the recommended settings and the authors' code have it.
 SHARED = "Ensemble Langevin DQN, shared minibatch"
+#: With lazy rows at a depth where dense ones are the default.
+LAZY = f"{SHARED}, lazy rows"
+#: What is no agent's name and not by others either.
+_VARIANTS = (SHARED, LAZY)
 FLOOR = "matrix products only"
 #: Of whom ratios are given: name and members.
-_OURS = ((ENSEMBLE, 5), (SHARED, 5), (SHARED, 20), ("langevin_dqn", 1))
+_OURS = ((ENSEMBLE, 5), (SHARED, 5), (SHARED, 20), (LAZY, 5), (LAZY, 20), ("langevin_dqn", 1))
 
 
 def find(contestants: Sequence[Contestant], name: str, depth: int, members: int | None = None) -> Contestant | None:
@@ -35,8 +39,8 @@ def ratios(contestants: Sequence[Contestant]) -> list[dict[str, Any]]:
         if mine is None:
             continue
         found = []
-        if name in (ENSEMBLE, SHARED):
-            peers = [c for c in contestants if c.depth == depth and c.name not in STYLES and c.name != SHARED]
+        if name in (ENSEMBLE, *_VARIANTS):
+            peers = [c for c in contestants if c.depth == depth and c.name not in (*STYLES, *_VARIANTS)]
             found += [(f"{peer.name} / this", peer.median / mine.median) for peer in peers]
         floor = find(contestants, FLOOR, 0, members)
         if floor is not None:
@@ -92,7 +96,7 @@ def cost_against_depth(contestants: Sequence[Contestant], path: Path) -> None:
 
     Other numbers of members, which cost about the same per member, are in the table.
     """
-    others = [c for c in contestants if c.name not in STYLES and c.name != SHARED]
+    others = [c for c in contestants if c.name not in (*STYLES, *_VARIANTS)]
     mine = [c for c in contestants if (c.name, c.members) in _DRAWN]
     draw_costs([c.to_dict() for c in (*mine, *others)], path)
 

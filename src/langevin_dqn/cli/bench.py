@@ -112,13 +112,17 @@ def _race(args: Args) -> list:
             for agent in ((summary.ENSEMBLE,) if args.quick else AGENTS)
             for members in ((5,) if args.quick else (1, 5))
         ]
+        variants: dict[str, dict[str, Any]] = {summary.SHARED: {}}
+        if depth == 20:
+            variants[summary.LAZY] = {"row_updates": "lazy"}
         mine += [
             Contestant(
-                summary.SHARED,
+                name,
                 depth,
                 members,
-                partial(ours.build, summary.ENSEMBLE, depth, members, shared_minibatch=True),
+                partial(ours.build, summary.ENSEMBLE, depth, members, shared_minibatch=True, **changes),
             )
+            for name, changes in variants.items()
             for members in ((5,) if args.quick else (5, 20))
         ]
         # Dense observations of deeper seas would not fit beside each other in memory.
