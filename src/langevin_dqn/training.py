@@ -167,6 +167,9 @@ def make_train(
     ``steps`` run, ``finite``, the agent's ``statistics``, and its ``state`` without replay. With the key
     ``langevin_dqn.run_key(seed)`` it does what ``train`` does with that seed.
 
+    On processors with AVX-512, ``train`` compiles for vectors of full width, which rounds differently in some
+    environments. ``jax.jit(function, compiler_options={"xla_cpu_prefer_vector_width": "512"})`` does the same.
+
     Args:
         agent: as for ``train``. A ``ValueAgent`` whose numbers are arrays
             (``agent.with_numbers(noise_variance=…)``) may be mapped over as well.
