@@ -59,8 +59,10 @@ def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
 
 
 def on_page_content(content: str, page: Any, **_: Any) -> str:
-    """Turn the mathematics that ``pymdownx.arithmatex`` has marked into MathML, and mark p-values in tables."""
+    """Turn the mathematics that ``pymdownx.arithmatex`` has marked into MathML, and mark what must stay on one line."""
     content = re.sub(r"(?<=, )(p = [\d.e+-]+)(?=</td>)", r'<span class="p-value">\1</span>', content)
+    # mkdocstrings leaves a space between a default and the parenthesis after it.
+    content = re.sub(r"(default:\s*<code>[^()]*?</code>)\s+\)", r"\1)", content)
     return to_mathml(content, page.file.src_uri)
 
 
@@ -87,7 +89,9 @@ def to_mathml(content: str, place: str) -> str:
             LOG.warning("%s: LaTeX that cannot be shown: %s", place, latex)
         return found if display == "inline" else f'<div class="math-block">{found}</div>'
 
-    return _MATH.sub(one, content)
+    content = _MATH.sub(one, content)
+    inline = r'(<math[^>]*display="inline"[^>]*>(?:(?!</math>).)*</math>[.,;:)]+)'
+    return re.sub(inline, r'<span class="no-break">\1</span>', content, flags=re.DOTALL)
 
 
 # -- pages from files elsewhere ------------------------------------------------------
