@@ -150,6 +150,11 @@ def cell(text: str) -> str:
     return text.replace("|", "\\|")
 
 
+def settings(rows: list[str]) -> str:
+    """A table that becomes a list on small screens."""
+    return "\n".join(['<div class="settings" markdown>', "", *rows, "", "</div>"])
+
+
 def fields_table(names: list[str]) -> str:
     """Settings with their defaults, ranges and meaning, and what the recommended presets make of them."""
     from langevin_dqn.config import SETTINGS, AgentConfig
@@ -168,7 +173,7 @@ def fields_table(names: list[str]) -> str:
         if setting is not None and not setting.choices and type(default) in (int, float):
             words += f" {setting.range[0].upper()}{setting.range[1:]}."
         rows.append(f"| `{name}` | `{shown(default)}` | {recommended} | {cell(words)} |")
-    return "\n".join(rows)
+    return settings(rows)
 
 
 def markdown_of_configuration() -> str:
@@ -207,7 +212,7 @@ def options_table(options: type) -> str:
         required = field.default is dataclasses.MISSING and field.default_factory is dataclasses.MISSING
         value = "required" if required else _default(field.default)
         rows.append(f"| `{name}` | {value} | {cell(about[field.name])} |")
-    return "\n".join(rows)
+    return settings(rows)
 
 
 def _default(value: Any) -> str:
