@@ -59,8 +59,10 @@ def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
 
 
 def on_page_content(content: str, page: Any, **_: Any) -> str:
-    """Turn the mathematics that ``pymdownx.arithmatex`` has marked into MathML, and mark p-values in tables."""
+    """Turn the mathematics that ``pymdownx.arithmatex`` has marked into MathML, and mark what must stay on one line."""
     content = re.sub(r"(?<=, )(p = [\d.e+-]+)(?=</td>)", r'<span class="p-value">\1</span>', content)
+    # mkdocstrings leaves a space between a default and the parenthesis after it.
+    content = re.sub(r"(default:\s*<code>[^()]*?</code>)\s+\)", r"\1)", content)
     return to_mathml(content, page.file.src_uri)
 
 
@@ -87,7 +89,9 @@ def to_mathml(content: str, place: str) -> str:
             LOG.warning("%s: LaTeX that cannot be shown: %s", place, latex)
         return found if display == "inline" else f'<div class="math-block">{found}</div>'
 
-    return _MATH.sub(one, content)
+    content = _MATH.sub(one, content)
+    inline = r'(<math[^>]*display="inline"[^>]*>(?:(?!</math>).)*</math>[.,;:)]+)'
+    return re.sub(inline, r'<span class="no-break">\1</span>', content, flags=re.DOTALL)
 
 
 # -- pages from files elsewhere ------------------------------------------------------
@@ -146,6 +150,11 @@ def cell(text: str) -> str:
     return text.replace("|", "\\|")
 
 
+def settings(rows: list[str]) -> str:
+    """A table that becomes a list on small screens."""
+    return "\n".join(['<div class="settings" markdown>', "", *rows, "", "</div>"])
+
+
 def fields_table(names: list[str]) -> str:
     """Settings with their defaults, ranges and meaning, and what the recommended presets make of them."""
     from langevin_dqn.config import SETTINGS, AgentConfig
@@ -164,7 +173,7 @@ def fields_table(names: list[str]) -> str:
         if setting is not None and not setting.choices and type(default) in (int, float):
             words += f" {setting.range[0].upper()}{setting.range[1:]}."
         rows.append(f"| `{name}` | `{shown(default)}` | {recommended} | {cell(words)} |")
-    return "\n".join(rows)
+    return settings(rows)
 
 
 def markdown_of_configuration() -> str:
@@ -203,7 +212,7 @@ def options_table(options: type) -> str:
         required = field.default is dataclasses.MISSING and field.default_factory is dataclasses.MISSING
         value = "required" if required else _default(field.default)
         rows.append(f"| `{name}` | {value} | {cell(about[field.name])} |")
-    return "\n".join(rows)
+    return settings(rows)
 
 
 def _default(value: Any) -> str:

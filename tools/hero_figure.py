@@ -43,19 +43,27 @@ class Args:
 
 
 def times(runs: Any, agent: str, preset: str, changes: Mapping[str, Any]) -> dict[int, list[float]]:
-    """Learning times by depth, infinite where a run did not learn; only runs with the preset's own settings."""
+    """Learning times by depth, infinite where a run did not learn; only runs with the preset's own settings.
+
+    A seed that was run more than once, with or without stopping when it had learned, counts once: its longest run.
+    """
     from langevin_dqn.presets import preset as preset_of
     from langevin_dqn.runs.store import config_of
 
     wanted = preset_of(agent, preset, **changes).identity()
-    found: dict[int, list[float]] = {}
+    longest: dict[tuple[int, str, int], tuple[int, float]] = {}
     for row in runs.iter_rows(named=True):
         depth = re.match(r"deep_sea:depth=(\d+)", row["env"])
         if depth and row["agent"] == agent and row["preset"] == preset and config_of(row).identity() == wanted:
             time = row["learning_time"]
             if time is None and row["episodes"] < 1000:
                 continue  # a run that was short on purpose
-            found.setdefault(int(depth[1]), []).append(np.inf if time is None else time)
+            run = (row["episodes"], np.inf if time is None else time)
+            key = (int(depth[1]), row["env"], row["seed"])
+            longest[key] = max(run, longest.get(key, run))
+    found: dict[int, list[float]] = {}
+    for (number, _, _), (_, time) in longest.items():
+        found.setdefault(number, []).append(time)
     return {depth: found[depth] for depth in sorted(found) if len(found[depth]) >= 3}
 
 

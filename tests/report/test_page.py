@@ -1,5 +1,6 @@
 """The page: whole, self-contained, and true to the reports."""
 
+import dataclasses
 import re
 from html.parser import HTMLParser
 
@@ -101,6 +102,14 @@ def test_every_picture_has_its_words(outline, every_report):
     assert len(pictures) == sum(bool(report.results) or not report.planned for report in every_report)
     assert all(len(picture["alt"]) > 80 for picture in pictures)
     assert len(outline.all("figure")) == len(outline.all("figcaption")) == len(pictures) + 1
+
+
+def test_a_logarithmic_scale_begins_at_its_least_value_not_at_zero(made_up_report, made_up_maps):
+    for maps, begin in ((made_up_maps, "0"), (dataclasses.replace(made_up_maps, least=0.01), "0.01 or less")):
+        report = made_up_report("fig5")
+        figure = dataclasses.replace(report.figure, interactive=lambda _, maps=maps: maps)
+        html = page.render([dataclasses.replace(report, figure=figure)], {})
+        assert f'<p class="scale"><span>{begin}</span>' in html
 
 
 def test_settings_that_the_paper_has_otherwise_are_marked(made_up_report):

@@ -96,7 +96,7 @@ def _deeper(variant: Variant, results: Sequence[Result]) -> str:
 def draw(report: FigureReport, path: Path, caption: str) -> Path:
     path = check_path(path)
     with drawing() as plt:
-        figure, axes = plt.subplots(figsize=(WIDTH, 3.9), layout="constrained")
+        figure, axes = plt.subplots(figsize=(WIDTH, 4.6), layout="constrained")
         rng = np.random.default_rng(0)
         for place, variant in enumerate(VARIANTS):
             times = variant.times(report.results, DEPTH)

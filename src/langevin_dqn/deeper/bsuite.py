@@ -199,12 +199,15 @@ def draw(report: FigureReport, path: Path, caption: str) -> Path:
         for marker, agent in zip(MARKERS, AGENTS, strict=False):
             axes.plot([], [], marker, color=STYLES[agent].color, ms=5, label=label(agent))
         axes.set_xlim(-0.5, len(tags) - 0.5)
-        axes.plot([], [], "o", mec="0.3", mfc="white", ms=5, label="before")
+        axes.plot([], [], "o", mec="0.3", mfc="white", ms=5, label="as in Figures 9 and 12")
         axes.set_xticks(range(len(tags)), [tag.replace("_", "\n") for tag in tags])
         axes.set(ylabel="bsuite score", ylim=(-0.03, 1.03))
         grid(axes)
         figure.legend(loc="outside upper center", ncols=3, frameon=False, fontsize=8)
-        text = "Filled: recommended preset; open: what the paper's figures run; no marker: not run."
+        text = (
+            "Mean over runs, no interval. Filled: recommended preset; open: settings of Figures 9 and 12; "
+            "no marker: not run."
+        )
         return save(plt, figure, path, f"{caption}. {text}")
 
 

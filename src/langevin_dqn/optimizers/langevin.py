@@ -61,7 +61,8 @@ def langevin_sgd(
         >>> optimizer = langevin_dqn.langevin_sgd(0.1, noise_variance=1.0)
         >>> params = jnp.zeros(3)
         >>> state = optimizer.init(params)
-        >>> updates, state = optimizer.update(jnp.ones(3), state, key=jax.random.key(0), num_data=100)
+        >>> key, gradient = jax.random.key(0), jnp.ones(3)
+        >>> updates, state = optimizer.update(gradient, state, key=key, num_data=100)
         >>> updates.shape
         (3,)
 
@@ -134,9 +135,10 @@ def langevin_adam(
     Examples:
         >>> import jax, jax.numpy as jnp, langevin_dqn
         >>> optimizer = langevin_dqn.langevin_adam(1e-3, noise_variance=1e-4)
-        >>> params = {"w": jnp.ones((2, 2))}
+        >>> params = {"w": jnp.zeros((2, 2))}
         >>> state = optimizer.init(params)
-        >>> updates, state = optimizer.update(params, state, key=jax.random.key(0), num_data=100)
+        >>> key, gradient = jax.random.key(0), {"w": jnp.ones((2, 2))}
+        >>> updates, state = optimizer.update(gradient, state, key=key, num_data=100)
         >>> updates["w"].shape
         (2, 2)
     """

@@ -43,8 +43,9 @@ def keyed(
         >>> optimizer = langevin_dqn.keyed(adam, key=jax.random.key(0), num_data=1_000)
         >>> params = jnp.zeros(3)
         >>> state = optimizer.init(params)
-        >>> updates, state = optimizer.update(jnp.ones(3), state, params)
-        >>> updates, state = optimizer.update(jnp.ones(3), state, params, num_data=1_001)
+        >>> gradient = jnp.ones(3)
+        >>> updates, state = optimizer.update(gradient, state, params)
+        >>> updates, state = optimizer.update(gradient, state, params, num_data=1_001)
         >>> float(state.num_data)
         1001.0
     """

@@ -89,7 +89,7 @@ def draw(report: FigureReport, path: Path, caption: str) -> Path:
     path = check_path(path)
     times = learning_times.table(report.results)
     styles, counts = styles_of(times["agent"]), sorted(set(times["updates"]))
-    nudge = 0.025 * max(max(times["depth"]) - min(times["depth"]), 4)
+    nudge = 0.04 * max(max(times["depth"]) - min(times["depth"]), 4)
     as_written = (LANGEVIN_AS_WRITTEN.agent, LANGEVIN_AS_WRITTEN.preset)
     with drawing() as plt:
         figure, panels = plt.subplots(

@@ -68,8 +68,9 @@ def draw_times(results: Sequence[Result], path: str | Path, caption: str, budget
                 if few:
                     words = f"{(~late).sum()} of {len(each)}\nlearned" if len(each) else "not\nrun"
                     at = (_place(count, counts, aside), 0.02)
+                    looks = {"color": color, "bbox": {"fc": "white", "ec": "none", "pad": 1}}  # no line behind words
                     axes.annotate(
-                        words, at, xycoords=("data", "axes fraction"), ha="center", va="bottom", size=8, color=color
+                        words, at, xycoords=("data", "axes fraction"), ha="center", va="bottom", size=8, **looks
                     )
         if times["time"].is_infinite().any():
             axes.plot([], [], "^", mec="0.3", mfc="white", ms=5.5, label=f"not learned in {budget:,} episodes")

@@ -57,7 +57,7 @@ class Maps:
 
     @property
     def top(self) -> float:
-        """The value of the darkest end of the scale."""
+        """The value at the upper end of the scale."""
         largest = max(float(np.nanmax(self._array(values))) for values in self.values if values is not None)
         return min(largest, self.limit) if self.limit is not None else largest
 
@@ -90,11 +90,11 @@ class Maps:
 
 
 def color(share: float) -> str:
-    """From pale to dark as ``share`` goes from 0 to 1; lightness alone distinguishes values."""
+    """From dark to bright as ``share`` goes from 0 to 1, as in the pictures; lightness alone distinguishes values."""
     from matplotlib import colormaps
     from matplotlib.colors import to_hex
 
-    return to_hex(colormaps["cividis"](1 - share))
+    return to_hex(colormaps["viridis"](share))
 
 
 def _short(value: float) -> str:

@@ -143,8 +143,8 @@ def _draw(axis, record: UncertaintyMaps, depth: int, place: int):
     image = axis.imshow(values, cmap="viridis", norm=LogNorm(LEAST, MOST, clip=True), zorder=1)
     rows, columns = np.nonzero(grid(record.visits[place], depth))
     axis.plot(columns, rows, ".", color="white", mec="black", mew=0.3, ms=2.5, zorder=2)
-    ticks = [0, depth - 1]
-    axis.set(xticks=ticks, yticks=ticks)
+    for ends in (axis.xaxis, axis.yaxis):
+        ends.set_ticks([0, depth - 1], ["1", str(depth)])  # counted from 1, as in the drawing of Deep Sea
     axis.tick_params(length=2)
     return image
 
