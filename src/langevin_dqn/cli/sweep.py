@@ -105,8 +105,10 @@ class Board:
         self._live = (
             Live(console=self._console, auto_refresh=False, transient=True) if self._console.is_terminal else None
         )
+        self._before: Progress | None = None
 
     def __enter__(self) -> "Board":
+        self._before = progress_file.read(self._store.folder)
         if self._live:
             self._live.start()
         self._write(force=True)
@@ -115,8 +117,8 @@ class Board:
     def __exit__(self, error: object, *_: object) -> None:
         if self._live:
             self._live.stop()
-        if error is not None and not self._running and not self._ended:  # refused: no sweep to tell of
-            progress_file.remove(self._store.folder)
+        if error is not None and not self._running and not self._ended:  # refused: there was no sweep
+            progress_file.restore(self._store.folder, self._before)
         else:
             self._write(force=True, ended=True)
 
