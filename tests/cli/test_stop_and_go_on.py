@@ -222,3 +222,11 @@ def test_a_second_one_ends_it_at_once(tmp_path):
     _, err = running.communicate(timeout=100)
     assert running.returncode == 130
     assert "Traceback" not in err
+
+
+def test_one_that_comes_while_the_process_ends_shows_no_traceback():
+    """As when a program sends Ctrl-C to a process and to its group, and the first has already ended the command."""
+    late = "import atexit, os, signal, sys; atexit.register(lambda: os.kill(os.getpid(), signal.SIGINT)); "
+    words = "sys.argv = ['langevin-dqn', '--version']; from langevin_dqn.cli.main import main; main()"
+    done = subprocess.run([sys.executable, "-c", late + words], capture_output=True, text=True, timeout=100)
+    assert (done.returncode, done.stderr) == (-signal.SIGINT, "")
