@@ -63,7 +63,9 @@ def test_run_is_saved_and_goes_on(command, interrupted):
     assert len(alone[0]) == len(alone[1]) == 30
 
     patch = interrupted(8)
-    code, out, err = command(*RUN, "--json", "--returns", "--checkpoint", "saved", "--log", "log", "--metrics-every", 8)
+    code, out, err = command(
+        *RUN, "--workers", 2, "--json", "--returns", "--checkpoint", "saved", "--log", "log", "--metrics-every", 8
+    )
     patch.undo()
     assert (code, out) == (130, "")
     assert "stopped; 2 of 2 seeds saved in saved" in err
