@@ -99,7 +99,7 @@ def test_without_a_folder_too(command, interrupted, tmp_path):
     assert code == 130
     assert "0 of 1 seed learned" in out
     assert "1 of 2 seeds saved in out/stopped/" in err
-    assert "1 seeds had finished" in err
+    assert "1 seed had finished" in err
     (folder,) = (tmp_path / "out" / "stopped").iterdir()
     assert json.loads((folder / "run.json").read_text())["seeds"] == "1"
     code, out, _ = command("run", "--resume", folder, "--agent", OWN, "--json")
