@@ -94,6 +94,16 @@ def test_a_sweep_that_is_refused_keeps_what_is_known_of_the_one_before(tmp_path)
     assert progress_file.read(tmp_path) == before
 
 
+@pytest.mark.parametrize("ray", [False, True])
+def test_only_runs_that_go_on_from_a_checkpoint_are_said_to(ray, tmp_path):
+    """On Ray they start again."""
+    store, stream = Store(tmp_path), io.StringIO()
+    plan = plan_of(JOBS[:1], store)
+    (tmp_path / "checkpoints" / next(iter(plan.seconds))).mkdir(parents=True)
+    run_missing("a test", store, plan.missing, plan.seconds, lambda jobs, progress: iter(()), ray=ray, stream=stream)
+    assert ("resuming 1 run from a checkpoint" in stream.getvalue()) is not ray
+
+
 def test_a_sweep_that_was_cut_off_goes_on(tmp_path):
     """What the first sweep stored is not run again."""
     store = Store(tmp_path)
