@@ -47,7 +47,7 @@ class Args:
     """Seeds for the linear and the neural bandit; with 0, they are left out."""
     plot: Path | None = None
     """File for the picture of the Gaussian bandit; that of the other two has _others in its name."""
-    quick: bool = False
+    quick: tyro.conf.FlagCreatePairsOff[bool] = False
     """Run a smaller version, with the Gaussian bandit only."""
 
 

@@ -24,7 +24,7 @@ class Args:
     """Random seed of the draws and the chains."""
     plot: Path | None = None
     """File for the picture; with a .png, a .pdf is written too."""
-    quick: bool = False
+    quick: tyro.conf.FlagCreatePairsOff[bool] = False
     """Use fifty data points and 100 chains, which takes seconds instead of a minute."""
 
 

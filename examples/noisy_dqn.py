@@ -67,7 +67,13 @@ def make(sigma: float = 0.5, hidden: tuple[int, ...] = (50, 50), **changes):
 
 
 def main(depth: int = 5, episodes: int = 500, seeds: int = 3) -> None:
-    """Train NoisyNet DQN in Deep Sea, and print the learning time of each seed."""
+    """Train NoisyNet DQN in Deep Sea, and print the learning time of each seed.
+
+    Args:
+        depth: Depth of Deep Sea.
+        episodes: Episodes per seed.
+        seeds: Number of seeds.
+    """
     for seed in range(seeds):
         result = langevin_dqn.train(make(), f"deep_sea:depth={depth}", seed=seed, episodes=episodes)
         learned = result.learning_time or "never"

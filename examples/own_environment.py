@@ -55,7 +55,12 @@ def lock(digits: int = len(CODE)) -> Lock:
 
 
 def main(episodes: int = 1_000, seeds: int = 3) -> None:
-    """Train DQN and Ensemble Langevin DQN on the lock, and print when each seed learned."""
+    """Train DQN and Ensemble Langevin DQN on the lock, and print when each seed learned.
+
+    Args:
+        episodes: Maximum number of episodes per seed.
+        seeds: Number of seeds per agent.
+    """
     for agent in ("dqn", "ensemble_langevin_dqn"):
         for seed in range(seeds):
             result = langevin_dqn.train(agent, lock(), seed=seed, episodes=episodes, stop_when_solved=True)

@@ -18,13 +18,28 @@ import sys
 import warnings
 from pathlib import Path
 
-import numpy as np
-import pandas as pd
-import polars as pl
-from bsuite import sweep
-from bsuite.experiments import summary_analysis
-from bsuite.experiments.deep_sea import analysis as deep_sea_analysis
-from bsuite.logging import logging_utils
+if "--help" in sys.argv[1:]:
+    print(__doc__, end="")
+    sys.exit(0)
+if len(sys.argv) != 2:
+    print("error: no folder to write to\nhint: python tools/bsuite_score_oracle.py tests/data", file=sys.stderr)
+    sys.exit(2)
+try:
+    import numpy as np
+    import pandas as pd
+    import polars as pl
+    from bsuite import sweep
+    from bsuite.experiments import summary_analysis
+    from bsuite.experiments.deep_sea import analysis as deep_sea_analysis
+    from bsuite.logging import logging_utils
+except (ImportError, OSError) as error:  # a newer matplotlib has no style of the name that bsuite uses
+    print(
+        f"error: bsuite's analysis cannot be imported here: {error}".splitlines()[0],
+        "hint: python tools/bsuite_score_oracle.py --help shows how to make an environment for it",
+        sep="\n",
+        file=sys.stderr,
+    )
+    sys.exit(2)
 
 # Some of bsuite's logged episodes: enough for every rule, few enough for a small file.
 LOGGED = (1, 3, 10, 30, 100, 120, 250, 500, 700, 900, 1000, 1200, 2500, 5000, 9000, 10000)

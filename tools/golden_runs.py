@@ -1,7 +1,10 @@
 """Golden runs: short runs of every kind, whose returns a test compares to the bit.
 
-``python tools/golden_runs.py`` repeats them and writes ``tests/data/golden/FINGERPRINT.json``; with ``--print``
-they go to stdout instead, which is how ``tests/runs/test_golden.py`` gets them. The file changes only when the
+    python tools/golden_runs.py
+    python tools/golden_runs.py --print --only "dqn, dense"
+
+The first repeats them and writes ``tests/data/golden/FINGERPRINT.json``. With ``--print`` they go to stdout instead,
+which is how ``tests/runs/test_golden.py`` gets them. The file changes only when the
 algorithm does: then raise ``ALGORITHM_VERSION`` and write it anew.
 
 Rounding depends on the instructions that the compiler chooses, so programs are compiled for AVX2 whatever the
@@ -133,7 +136,7 @@ def main():
         action="append",
         choices=list(JOBS),
         metavar="NAME",
-        help=f"run only this one, with --print; may be repeated: {', '.join(JOBS)}",
+        help=f"run only this one, with --print; may be repeated: {'; '.join(JOBS)}",
     )
     args = parser.parse_args()
     os.environ |= {"XLA_FLAGS": FLAGS, "OMP_NUM_THREADS": "1", "JAX_PLATFORMS": "cpu"}

@@ -23,7 +23,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from langevin_dqn import machine
-from langevin_dqn.cli.arguments import script_options
+from langevin_dqn.cli.arguments import refuse, script_options
+from langevin_dqn.errors import UserError
 
 #: As many episodes as bsuite asks for in catch/0.
 FULL = 10_000
@@ -36,7 +37,7 @@ class Args:
     kills: int = 20
     """Number of kills."""
     runs: int = 24
-    """Runs in the sweep."""
+    """Runs in the sweep: an even number, because half of them are of each agent."""
     episodes: int = 400
     """Episodes of each run."""
     workers: int = 2
@@ -157,6 +158,8 @@ def pace(sweep: Sweep) -> tuple[float, float]:
 
 
 def main(args: Args) -> int:
+    if args.runs < 4 or args.runs % 2:
+        return refuse(UserError(f"--runs {args.runs} cannot be used", "--runs must be an even number of at least 4"))
     machine.prepare()
     with tempfile.TemporaryDirectory() as folder:
         report = checked(args, Path(folder))

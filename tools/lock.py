@@ -26,7 +26,11 @@ def compile_lock(name: str) -> str:
         f"--extra {LOCKS[name]} --constraints constraints.txt"
     )
     command = ["uv", "pip", "compile", "pyproject.toml", "-", *options.split()]
-    done = subprocess.run(command, cwd=ROOT, input="setuptools>=77\n", capture_output=True, text=True)
+    try:
+        done = subprocess.run(command, cwd=ROOT, input="setuptools>=77\n", capture_output=True, text=True)
+    except FileNotFoundError:
+        print("error: uv is not installed\nhint: pip install uv", file=sys.stderr)
+        sys.exit(2)
     if done.returncode:
         sys.exit(done.stderr)
     return HEADER + done.stdout

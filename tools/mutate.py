@@ -220,7 +220,7 @@ class Args:
     """Mutation testing."""
 
     count: int = 120
-    """Total number of mutants."""
+    """Number of mutants, shared among the modules: at least one for each."""
     match: str = ""
     """Only the modules whose path contains this text."""
     seed: int = 0

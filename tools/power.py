@@ -10,6 +10,7 @@ be repeated. With ``--page``, the table is written between ``<!-- power -->`` an
 
 import math
 import re
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -182,8 +183,7 @@ def paper_cases(results: Mapping[str, Sequence[Result]], tests: int, simulations
     gains = np.concatenate([_gains(float(np.isfinite(times).mean())) for times in boot])
     scores = categories.scores_of(results["fig9"])
     passes = scores["seed"].n_unique()
-    gaps = {tag: np.array(v) for tag, v in categories.differences(scores, "langevin_dqn", "dqn").items()}
-    cells = {tag: (values, len(values) // passes) for tag, values in gaps.items()}
+    cells = bsuite_cells(categories.differences(scores, "langevin_dqn", "dqn"), passes)
     but_scale = [cell for tag, cell in cells.items() if tag != "scale"]
     return [
         *(
@@ -228,11 +228,22 @@ def paper_cases(results: Mapping[str, Sequence[Result]], tests: int, simulations
             f"no difference, to stay above -{categories.MARGIN}", "passes over bsuite", passes,
             student_power(but_scale, -categories.MARGIN, 0.0, simulations), tests,
         ),
-        Case(
-            "Student's test, difference", "Figure 10: scale", "a difference of scores of 0.2",
-            "passes over bsuite", passes, student_power([cells["scale"]], 0.0, 0.2, simulations), tests,
+        *(
+            Case(
+                "Student's test, difference", "Figure 10: scale", "a difference of scores of 0.2",
+                "passes over bsuite", passes, student_power([cells[tag]], 0.0, 0.2, simulations), tests,
+            )
+            for tag in ("scale",) if tag in cells
         ),
     ]  # fmt: skip
+
+
+def bsuite_cells(gaps: Mapping[str, Sequence[float]], passes: int) -> dict[str, tuple[np.ndarray, int]]:
+    """By category, its differences of scores and how many a pass has; without categories of fewer than two."""
+    few = [tag for tag, values in gaps.items() if len(values) < 2]
+    if few:
+        print(f"left out, because fewer than two differences are stored: {', '.join(few)}", file=sys.stderr)
+    return {tag: (np.array(values), len(values) // passes) for tag, values in gaps.items() if tag not in few}
 
 
 def _gains(share: float) -> np.ndarray:

@@ -1,7 +1,9 @@
 """Run the notebooks of the documentation, and compare what they print with what is stored in them.
 
-python tools/run_notebooks.py           # exit code 1 if an output differs
-python tools/run_notebooks.py --write   # store the new outputs
+    python tools/run_notebooks.py
+    python tools/run_notebooks.py --write   # store the new outputs
+
+The exit code is 1 if an output differs from the stored one.
 """
 
 import os
@@ -14,7 +16,8 @@ import nbformat
 import tyro
 from nbclient import NotebookClient
 
-from langevin_dqn.cli.arguments import script_options
+from langevin_dqn.cli.arguments import refuse, script_options
+from langevin_dqn.errors import UserError
 
 ROOT = Path(__file__).parents[1]
 FOLDER = ROOT / "docs" / "notebooks"
@@ -71,6 +74,9 @@ def printed(notebook: Any) -> list[str]:
 
 def main(args: Args) -> int:
     different = 0
+    for path in args.notebooks:
+        if not path.is_file():
+            return refuse(UserError(f"there is no notebook {path}", "pass .ipynb files, or none to run all"))
     for path in args.notebooks or sorted(FOLDER.glob("*.ipynb")):
         stored, now = nbformat.read(path, as_version=4), run(path)
         if args.write:

@@ -1,7 +1,9 @@
 """How learning time depends on each setting of Ensemble Langevin DQN, one at a time, for docs/guide/settings.md.
 
-python tools/settings_sweep.py
-python tools/settings_sweep.py --no-measure --page docs/guide/settings.md
+    python tools/settings_sweep.py
+    python tools/settings_sweep.py --no-measure --page docs/guide/settings.md
+
+The tables are written between the markers that the page has for them.
 """
 
 import json

@@ -118,9 +118,19 @@ def nearest(word: str, choices: Iterable[str]) -> str:
 
 
 def nearest_or(word: str, choices: Iterable[str], otherwise: str) -> str:
-    """A hint naming the closest valid choice, or another hint when none is close: for choices too many to name."""
-    close = difflib.get_close_matches(word, list(choices), n=1, cutoff=0.5)
-    return f"did you mean {close[0]!r}?" if close else otherwise
+    """A hint naming the closest valid choice, or another hint when none is close: for choices too many to name.
+
+    Examples:
+        >>> nearest_or("noise", ["prior_noise", "noise_variance"], "see the list")
+        "did you mean 'noise_variance'?"
+        >>> nearest_or("--foo", ["--json", "--fields"], "see --help")
+        'see --help'
+    """
+    bare = {name.lstrip("-"): name for name in choices}  # the dashes of options are alike in all
+    wanted = word.lstrip("-")
+    begun = [name for name in bare if wanted and name.startswith((f"{wanted}_", f"{wanted}-"))]
+    close = begun if len(begun) == 1 else difflib.get_close_matches(wanted, list(bare), n=1, cutoff=0.5)
+    return f"did you mean {bare[close[0]]!r}?" if close else otherwise
 
 
 def unknown(kind: str, word: str, choices: Iterable[str], otherwise: str = "") -> UserError:

@@ -5,10 +5,11 @@ SYNONYMS = {
     "alpha": "learning_rate", "lr": "learning_rate", "step_size": "learning_rate", "gamma": "discount",
     "eps": "adam_eps", "exploration": "epsilon", "batch": "batch_size", "minibatch_size": "batch_size",
     "buffer": "buffer_size", "replay_size": "buffer_size", "buffer_capacity": "buffer_size",
-    "ensemble_size": "members", "num_ensemble": "members", "sigma": "noise_variance", "temperature": "noise_variance",
-    "target_update_period": "target_period", "target_network_update_freq": "target_period",
-    "weight_decay": "regularizer", "hidden_sizes": "hidden", "layers": "hidden", "net_arch": "hidden",
-    "sgd_steps": "updates_per_step", "gradient_steps": "updates_per_step", "learning_starts": "min_replay_size",
+    "ensemble_size": "members", "num_ensemble": "members", "sigma": "noise_variance", "noise": "noise_variance",
+    "temperature": "noise_variance", "target_update_period": "target_period",
+    "target_network_update_freq": "target_period", "weight_decay": "regularizer", "hidden_sizes": "hidden",
+    "layers": "hidden", "net_arch": "hidden", "sgd_steps": "updates_per_step", "gradient_steps": "updates_per_step",
+    "learning_starts": "min_replay_size",
 }  # fmt: skip
 
 #: Names of the length of a run, which is no field of an agent, and the argument that sets it.

@@ -96,9 +96,14 @@ def test_from_runs_to_verified_text(langevin_dqn_command, study, forget, tmp_pat
         "Deep Sea of depth 4, 1 update per step, 1 member, 2 seeds, at most 5 episodes",
     ):
         assert words in page
+    assert "<dt>Runs</dt><dd>2 of 2</dd>" in page  # every scale has these runs, so none is named
+    assert "scale paper" not in page
 
     forget()
     argv = ("--store", store, "--figure", study)
+    code, out, _ = langevin_dqn_command("report", *argv)
+    assert (code, "2 of 2, paper" in out, "2 of 2" in out) == (0, False, True)
+    forget()
     code, out, _ = langevin_dqn_command("report", *argv, "--json")
     (claim,) = [json.loads(line) for line in out.splitlines()]
     assert (code, claim["figure"], claim["verdict"], claim["runs"]) == (0, "my-study.v1", "holds", 2)

@@ -63,7 +63,9 @@ def test_run_is_saved_and_goes_on(command, interrupted):
     assert len(alone[0]) == len(alone[1]) == 30
 
     patch = interrupted(8)
-    code, out, err = command(*RUN, "--json", "--returns", "--checkpoint", "saved", "--log", "log", "--metrics-every", 8)
+    code, out, err = command(
+        *RUN, "--workers", 2, "--json", "--returns", "--checkpoint", "saved", "--log", "log", "--metrics-every", 8
+    )
     patch.undo()
     assert (code, out) == (130, "")
     assert "stopped; 2 of 2 seeds saved in saved" in err
@@ -97,7 +99,7 @@ def test_without_a_folder_too(command, interrupted, tmp_path):
     assert code == 130
     assert "0 of 1 seed learned" in out
     assert "1 of 2 seeds saved in out/stopped/" in err
-    assert "1 seeds had finished" in err
+    assert "1 seed had finished" in err
     (folder,) = (tmp_path / "out" / "stopped").iterdir()
     assert json.loads((folder / "run.json").read_text())["seeds"] == "1"
     code, out, _ = command("run", "--resume", folder, "--agent", OWN, "--json")
@@ -222,3 +224,11 @@ def test_a_second_one_ends_it_at_once(tmp_path):
     _, err = running.communicate(timeout=100)
     assert running.returncode == 130
     assert "Traceback" not in err
+
+
+def test_one_that_comes_while_the_process_ends_shows_no_traceback():
+    """As when a program sends Ctrl-C to a process and to its group, and the first has already ended the command."""
+    late = "import atexit, os, signal, sys; atexit.register(lambda: os.kill(os.getpid(), signal.SIGINT)); "
+    words = "sys.argv = ['langevin-dqn', '--version']; from langevin_dqn.cli.main import main; main()"
+    done = subprocess.run([sys.executable, "-c", late + words], capture_output=True, text=True, timeout=100)
+    assert (done.returncode, done.stderr) == (-signal.SIGINT, "")

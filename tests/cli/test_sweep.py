@@ -82,6 +82,28 @@ def test_a_sweep_that_is_refused_leaves_no_trace_of_itself(tmp_path):
     assert progress_file.read(tmp_path) is None
 
 
+def test_a_sweep_that_is_refused_keeps_what_is_known_of_the_one_before(tmp_path):
+    def refused(jobs, progress):
+        raise UserError("cannot use a Ray cluster", "start one")
+        yield
+
+    before = progress_file.Progress("fig7 (quick)", 4, 1, 0, 100.0, 300.0, ended=True)
+    progress_file.write(tmp_path, before)
+    with pytest.raises(UserError):
+        sweep(Store(tmp_path), JOBS, refused)
+    assert progress_file.read(tmp_path) == before
+
+
+@pytest.mark.parametrize("ray", [False, True])
+def test_only_runs_that_go_on_from_a_checkpoint_are_said_to(ray, tmp_path):
+    """On Ray they start again."""
+    store, stream = Store(tmp_path), io.StringIO()
+    plan = plan_of(JOBS[:1], store)
+    (tmp_path / "checkpoints" / next(iter(plan.seconds))).mkdir(parents=True)
+    run_missing("a test", store, plan.missing, plan.seconds, lambda jobs, progress: iter(()), ray=ray, stream=stream)
+    assert ("resuming 1 run from a checkpoint" in stream.getvalue()) is not ray
+
+
 def test_a_sweep_that_was_cut_off_goes_on(tmp_path):
     """What the first sweep stored is not run again."""
     store = Store(tmp_path)
@@ -284,6 +306,24 @@ def test_status_says_what_is_in_a_store_without_a_sweep(tmp_path, small_figure, 
     assert [cell.strip() for cell in line.split("│")[1:-1]] == [
         "dqn", "paper", "deep_sea:depth=3", "4", "0-2, 5", "2.0 min"
     ]  # fmt: skip
+
+
+def test_status_of_a_sweep_without_figures_shows_what_is_in_the_store(tmp_path, capsys, monkeypatch):
+    """As after compare: a table of figures would have zeros only."""
+    monkeypatch.setenv("COLUMNS", "80")
+    progress_file.write(tmp_path, progress_file.Progress("compare", 1, 1, 0, 100.0, None, ended=True))
+    status.main(status.Args(str(tmp_path)))
+    assert "hint" not in capsys.readouterr().out
+    job = Job("dqn", "deep_sea:depth=3", 0, 2, "paper")
+    Store(tmp_path).put(
+        job, Result("dqn", job.env, 0, "paper", preset("dqn", "paper"), 0.99, np.zeros(2, np.float32), 0, 30.0)
+    )
+    status.main(status.Args(str(tmp_path)))
+    said = capsys.readouterr().out
+    assert "1 run, none of the paper's figures" in said
+    assert "the last sweep, compare, ended after 1.7 min: 1 of 1 runs done" in said
+    assert "deep_sea:depth=3" in said
+    assert "fig7" not in said
 
 
 def test_status_cuts_no_name(tmp_path, capsys, monkeypatch):

@@ -78,6 +78,7 @@ def test_values_are_shown_as_they_are_read():
         ("dqn:fast", {}, r"'dqn:fast' cannot be read\nhint: write settings as dqn:setting=value"),
         ("dqn:epsylon=1", {}, r"unknown field 'epsylon'\nhint: did you mean 'epsilon'"),
         ("dqn:epsilon=2", {}, "epsilon=2 is out of range"),
+        ("dqn:noise=1", {}, "unknown field 'noise'\nhint: did you mean 'noise_variance'"),
         ("dqn", {"grid": {"lr": [0.1]}}, "unknown field 'lr'\nhint: did you mean 'learning_rate'"),
         ("dqn", {"grid": {"epsilon": []}}, "the grid of epsilon is empty"),
         ("dqn", {"grid": {"epsilon": 0.1}}, "the grid of epsilon is not a list"),

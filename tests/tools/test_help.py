@@ -1,5 +1,6 @@
 """``--help`` of every script for developers: it starts nothing, and fits a terminal."""
 
+import re
 import runpy
 import sys
 from pathlib import Path
@@ -7,7 +8,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-#: What runs in an environment of its own, is called by another script, or has no command line.
+#: What has no options, is called by another script, or has no command line.
 WITHOUT = {"bsuite_score_oracle.py", "docs_hooks.py", "fault_kills.py"}
 TOOLS = sorted(path.name for path in (ROOT / "tools").glob("*.py") if path.name not in WITHOUT)
 
@@ -29,7 +30,7 @@ def test_help_of_a_tool(script, monkeypatch, capsys):
     assert run(script, "--help", monkeypatch=monkeypatch) == 0
     out = capsys.readouterr().out
     assert out.startswith("usage: ")
-    assert f"python tools/{script}" in " ".join(out.split())
+    assert re.search(rf"^    python tools/{script}", out, re.MULTILINE)  # a line of its own, to be copied
     assert [line for line in out.splitlines() if len(line) > 80] == []
     assert [line for line in out.splitlines() if "None" in line or "''" in line or "default: )" in line] == []
 
@@ -49,9 +50,35 @@ def test_the_names_of_tries_are_shown(monkeypatch, capsys):
             ["packing"],
             "error: this script is started by another one\nhint: python tools/faults.py --help\n",
         ),
+        (
+            "kill_sweep.py",
+            ["--runs", "3"],
+            "error: --runs 3 cannot be used\nhint: --runs must be an even number of at least 4\n",
+        ),
+        (
+            "run_notebooks.py",
+            ["none.ipynb"],
+            "error: there is no notebook none.ipynb\nhint: pass .ipynb files, or none to run all\n",
+        ),
+        (
+            "bsuite_score_oracle.py",
+            [],
+            "error: no folder to write to\nhint: python tools/bsuite_score_oracle.py tests/data\n",
+        ),
         ("update_cost.py", ["--dept", "3"], "error: unknown option --dept\nhint: did you mean '--depth'?\n"),
     ],
 )
 def test_a_mistake_is_a_line_and_a_hint(script, words, error, monkeypatch, capsys):
     assert run(script, *words, monkeypatch=monkeypatch) == 2
     assert capsys.readouterr().err == error
+
+
+def test_a_tool_that_is_not_installed_is_named(monkeypatch, capsys):
+    monkeypatch.setenv("PATH", "")
+    assert run("lock.py", monkeypatch=monkeypatch) == 2
+    assert capsys.readouterr().err == "error: uv is not installed\nhint: pip install uv\n"
+
+
+def test_the_environment_of_a_tool_is_shown(monkeypatch, capsys):
+    assert run("bsuite_score_oracle.py", "--help", monkeypatch=monkeypatch) == 0
+    assert "old/bin/python tools/bsuite_score_oracle.py tests/data" in capsys.readouterr().out

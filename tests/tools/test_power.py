@@ -73,3 +73,10 @@ def test_the_number_that_is_needed(tool):
     assert tool.needed(lambda n, level: 0.5, 0.05) is None
     case = tool.Case("a test", "a claim", "an effect", "seeds", 5, lambda n, level: float(n >= 2 / level), 10)
     assert tool.table([case]).splitlines()[2] == "| a test | a claim | an effect | seeds | 5 | 0% | 40 | 400 |"
+
+
+def test_categories_without_stored_differences_are_left_out(tool, capsys):
+    """As at scale quick, where no experiment of generalization is run."""
+    cells = tool.bsuite_cells({"noise": [0.1, 0.2, 0.3, 0.4], "generalization": [], "scale": [0.1]}, passes=2)
+    assert [(tag, len(values), each) for tag, (values, each) in cells.items()] == [("noise", 4, 2)]
+    assert capsys.readouterr().err.endswith("stored: generalization, scale\n")

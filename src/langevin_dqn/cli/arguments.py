@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any, Literal, TextIO, TypeVar, get_args, get_origin, get_type_hints
 
-from langevin_dqn.errors import MOST_INT, MOST_SEED, UserError, nearest, option_in_range, visible
+from langevin_dqn.errors import MOST_INT, MOST_SEED, UserError, nearest_or, option_in_range, visible
 from langevin_dqn.field_docs import descriptions, without_marks
 
 T = TypeVar("T")
@@ -28,7 +28,7 @@ def parse(kind: type[T], argv: Sequence[str], prog: str, about: str = "") -> T:
     for word in argv:
         name = word.partition("=")[0].replace("_", "-")
         if word.startswith("--") and name not in options | {"--help"}:
-            raise UserError(f"unknown option {word}", nearest(name, sorted(options)))
+            raise UserError(f"unknown option {word}", nearest_or(name, sorted(options), f"see {prog} --help"))
     complaints, said = io.StringIO(), _Captured(sys.stdout)
     try:
         with contextlib.redirect_stderr(complaints), contextlib.redirect_stdout(said):

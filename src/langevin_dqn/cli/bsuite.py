@@ -139,7 +139,9 @@ def _run(args: Args, store, jobs: list) -> bool:
     for path in store.damaged:
         say(f"unreadable file, not used: {path}")
     say(f"{counted(len(jobs), 'run')}, {len(jobs) - len(plan.missing)} of them in {args.store}")
-    failures = run_missing("bsuite", store, plan.missing, plan.seconds, run) if plan.missing else []
+    failures = []
+    if plan.missing:
+        failures = run_missing("bsuite", store, plan.missing, plan.seconds, run, ray=args.ray is not None)
     for failure in failures:
         say(f"failed: {failure}")
     if failures:

@@ -147,7 +147,7 @@ class Kept:
             return stopped.exit_code
         if not self._asked:
             self._write_request(left)
-        done = f"; {len(ended)} seeds had finished" if ended else ""
+        done = f"; {counted(len(ended), 'seed')} had finished" if ended else ""
         say(f"stopped; {len(stopped.saved)} of {counted(len(self._seeds), 'seed')} saved in {self.folder}{done}")
         say(f"hint: continue with langevin-dqn run --resume {shlex.quote(str(self.folder))}{self._repeated()}")
         return stopped.exit_code

@@ -141,7 +141,9 @@ def _run(args: Args, store: "Store", entries: "list[Entry]") -> int:
         say(f"unreadable file, not used: {path}")
     say(f"{counted(len(jobs), 'run')}, {len(jobs) - len(plan.missing)} of them in {args.store}")
     run = runner_of(args.runner, args.ray, args.workers)
-    failures = run_missing("compare", store, plan.missing, plan.seconds, run) if plan.missing else []
+    failures = []
+    if plan.missing:
+        failures = run_missing("compare", store, plan.missing, plan.seconds, run, ray=args.ray is not None)
     for failure in failures:
         say(f"failed: {failure}")
     if failures:

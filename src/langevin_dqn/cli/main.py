@@ -3,9 +3,11 @@
 Exit codes: 0 success, 1 a run or a check failed, 2 bad usage or bad input, 130 stopped by Ctrl-C, 143 by SIGTERM.
 """
 
+import atexit
 import errno
 import io
 import os
+import signal
 import sys
 from collections.abc import Sequence
 from importlib import import_module
@@ -108,6 +110,12 @@ def _run() -> int:
         raise missing(package) from None
 
 
+def _end_at_once() -> None:
+    """From now on Ctrl-C ends the process without a traceback: the command has printed all it has to say."""
+    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
 def main() -> None:
     """Entry point."""
     plain_warnings()
@@ -138,6 +146,8 @@ def main() -> None:
     except OSError as error:
         code = refuse(file_error(error))
         sys.stdout = io.TextIOWrapper(io.BytesIO())
+    atexit.unregister(_end_at_once)
+    atexit.register(_end_at_once)  # the last to be registered is the first to be called
     sys.exit(code)
 
 

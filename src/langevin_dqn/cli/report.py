@@ -59,7 +59,7 @@ def main(args: Args) -> int:
     if args.figures is not None:
         check_writable(Path(args.figures))
     if not Path(args.store).exists():
-        raise UserError(f"there is no store at {args.store}", "pass the folder that was given to reproduce --store")
+        raise UserError(f"there is no store at {args.store}", "pass the folder that was given to --store")
     from langevin_dqn import machine
 
     machine.prepare()

@@ -68,7 +68,7 @@ def main(args: Args) -> int:
     failures = []
     if plan.missing:
         what = f"{' '.join(args.figures)} ({scale})"
-        failures = run_missing(what, store, plan.missing, plan.seconds, run)
+        failures = run_missing(what, store, plan.missing, plan.seconds, run, ray=args.ray is not None)
     for failure in failures:
         say(f"failed: {failure}")
     _report(figures, scale, store)

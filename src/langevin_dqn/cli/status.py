@@ -9,6 +9,7 @@ from langevin_dqn.cli import terminal
 from langevin_dqn.cli.terminal import print_json
 
 if TYPE_CHECKING:
+    from langevin_dqn.runs.progress_file import Progress
     from langevin_dqn.runs.store import Store
 
 
@@ -45,10 +46,21 @@ def main(args: Args) -> int:
         now = asdict(progress) | {"alive": progress.alive} if progress else None
         print_json({"runs": len(names), "figures": counts, "sweep": now})
         return 0
-    _print(folder, len(names), counts, progress)
-    if progress is None:
+    begun = _begun(counts, progress)
+    _print(folder, len(names), begun, progress)
+    if progress is None or (names and not begun):
         _print_contents(store)
     return 0
+
+
+def _begun(counts: dict[str, dict[str, list[int]]], progress: "Progress | None") -> dict[str, dict[str, list[int]]]:
+    """The figures that have runs, and those that the last sweep makes."""
+    named = set(progress.what.split()) if progress else set()
+    return {
+        name: by_scale
+        for name, by_scale in counts.items()
+        if named & {name, "all"} or any(done for done, _ in by_scale.values())
+    }
 
 
 def _count(jobs, names: set[str]) -> list[int]:
@@ -58,7 +70,7 @@ def _count(jobs, names: set[str]) -> list[int]:
     return [len(keys & names), len(keys)]
 
 
-def _print(folder: Path, runs: int, counts: dict[str, dict[str, list[int]]], progress) -> None:
+def _print(folder: Path, runs: int, begun: dict[str, dict[str, list[int]]], progress: "Progress | None") -> None:
     from rich.table import Table
 
     from langevin_dqn.cli.sweep import headline
@@ -71,7 +83,6 @@ def _print(folder: Path, runs: int, counts: dict[str, dict[str, list[int]]], pro
     table.add_column("figure", no_wrap=True)
     for scale in SCALES:
         table.add_column(scale, justify="right")
-    begun = {name: by_scale for name, by_scale in counts.items() if progress or any(d for d, _ in by_scale.values())}
     for name, by_scale in begun.items():
         table.add_row(name, *(f"{done} of {total}" for done, total in by_scale.values()))
     if begun:

@@ -47,17 +47,19 @@ def run_missing(
     seconds: dict[str, float],
     run: Runner,
     *,
+    ray: bool = False,
     stream: TextIO | None = None,
 ) -> list[Failure]:
     """Run ``missing`` and store each result as it comes; what failed is returned. ``stream`` is stderr by default.
 
     Runs are saved in the store when a signal stops them, and every ten minutes; repeating the command resumes them.
+    On Ray (``ray``) they have no checkpoints, and start again.
     """
     failures = []
     stream = stream or sys.stderr
     saved = [store.folder / "checkpoints" / key_of(job) for job in missing]
     jobs = [replace(job, outputs=_outputs(folder)) for job, folder in zip(missing, saved, strict=True)]
-    if begun := sum(folder.is_dir() for folder in saved):
+    if begun := 0 if ray else sum(folder.is_dir() for folder in saved):
         print(f"resuming {counted(begun, 'run')} from a checkpoint", file=stream, flush=True)
     with saved_first() as stop, Board(what, missing, seconds, store, stream) as board:
         for index, outcome in run(jobs, board.update):
@@ -105,8 +107,10 @@ class Board:
         self._live = (
             Live(console=self._console, auto_refresh=False, transient=True) if self._console.is_terminal else None
         )
+        self._before: Progress | None = None
 
     def __enter__(self) -> "Board":
+        self._before = progress_file.read(self._store.folder)
         if self._live:
             self._live.start()
         self._write(force=True)
@@ -115,8 +119,8 @@ class Board:
     def __exit__(self, error: object, *_: object) -> None:
         if self._live:
             self._live.stop()
-        if error is not None and not self._running and not self._ended:  # refused: no sweep to tell of
-            progress_file.remove(self._store.folder)
+        if error is not None and not self._running and not self._ended:  # refused: there was no sweep
+            progress_file.restore(self._store.folder, self._before)
         else:
             self._write(force=True, ended=True)
 

@@ -57,7 +57,7 @@ def main(args: Args) -> int:
     if not args.store and (args.rerun or args.verdicts):
         raise UserError("--rerun and --verdicts need a store", "add --store FOLDER")
     if args.store and not Path(args.store).exists():
-        raise UserError(f"there is no store at {args.store}", "pass the folder that was given to reproduce --store")
+        raise UserError(f"there is no store at {args.store}", "pass the folder that was given to --store")
     machine.prepare()
     complaints = _changed_agents(args.agents) if args.agents else []
     if args.store:

@@ -92,6 +92,11 @@ class FigureReport:
     findings: tuple[tuple[Claim, Finding], ...]
 
     @property
+    def has_scales(self) -> bool:
+        """Whether the figure has other runs at another scale."""
+        return any(jobs != self.figure.jobs[self.scale] for jobs in self.figure.jobs.values())
+
+    @property
     def budget(self) -> int | None:
         """Episodes that its longest run may take; None without runs."""
         return max((job.episodes or 0 for job in self.figure.jobs[self.scale]), default=None)

@@ -124,8 +124,9 @@ def _section(report: FigureReport, picture: str | None, corrected: Corrections) 
 
 
 def runs(report: FigureReport) -> str:
-    """``24 of 24, quick``; nothing where there is nothing to train."""
-    return f"{len(report.results):,} of {report.planned:,}, {report.scale}" if report.planned else ""
+    """``24 of 24, quick``; without the scale if all have the same runs, and nothing where there is nothing to train."""
+    counts = f"{len(report.results):,} of {report.planned:,}" if report.planned else ""
+    return f"{counts}, {report.scale}" if counts and report.has_scales else counts
 
 
 def _line(text: str) -> str:

@@ -27,10 +27,11 @@ def alt_text(report: FigureReport) -> str:
 
 
 def caption(report: FigureReport) -> str:
-    """Protocol, scale, how many runs are done, and the presets."""
+    """Protocol, scale if there are several, how many runs are done, and the presets."""
     parts = [report.protocol] if report.results else []
     if report.planned:
-        parts.append(f"scale {report.scale}, {len(report.results):,} of {report.planned:,} runs")
+        scale = f"scale {report.scale}, " if report.has_scales else ""
+        parts.append(f"{scale}{len(report.results):,} of {report.planned:,} runs")
     parts += [presets(report)] if report.results else []
     return "; ".join(parts)
 

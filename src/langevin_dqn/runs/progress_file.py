@@ -72,8 +72,10 @@ def write(folder: Path, progress: Progress) -> None:
         files.write_text(folder / NAME, json.dumps(asdict(progress)))
 
 
-def remove(folder: Path) -> None:
-    """Tell of no sweep."""
+def restore(folder: Path, before: Progress | None) -> None:
+    """Put back what the file had before a sweep that did not start; without it, remove the file."""
+    if before is not None:
+        return write(folder, before)
     with contextlib.suppress(OSError):
         (folder / NAME).unlink()
 

@@ -117,11 +117,12 @@ def test_no_cluster_is_told_at_once(address):
 def test_no_cluster_to_be_found_is_told(monkeypatch):
     def init(**settings):
         assert settings["address"] == "auto"
-        raise ConnectionError("Could not find any running Ray instance.\nMore words.")
+        raise ConnectionError("Could not find any running Ray instance. Please specify `--address` flag.\nMore words.")
 
     monkeypatch.setattr(ray, "init", init)
-    with pytest.raises(UserError, match="cannot use a Ray cluster at auto: Could not find any running Ray instance"):
+    with pytest.raises(UserError) as error:
         list(run_on_ray([some(odd_jobs.Quick)], address="auto"))
+    assert error.value.message == "cannot use a Ray cluster at auto: Could not find any running Ray instance."
 
 
 def test_starting_ray_shows_no_warning_about_forks(monkeypatch, recwarn):

@@ -117,7 +117,7 @@ def _cluster(address: str, workers: int | None) -> Iterator[ModuleType]:
             warnings.filterwarnings("ignore", message=r"os\.fork\(\) was called", category=RuntimeWarning)
             ray.init(**settings)
     except (ConnectionError, RuntimeError) as error:
-        first = str(error).strip().splitlines()[0]
+        first = str(error).strip().splitlines()[0].partition(" Please specify")[0]  # options of Ray's own commands
         raise UserError(f"cannot use a Ray cluster at {address}: {first}", _HINT) from None
     if threading.current_thread() is threading.main_thread():
         for number, handler in handlers.items():
