@@ -25,7 +25,7 @@ class Args:
     """Figures: fig2, fig7, ..., or all; deeper for those about the recommended presets; or a custom one,
     python:package.module:figure."""
     scale: str = "quick"
-    """Size of the experiments: quick (about half an hour for all figures on two cores), standard (about eight hours) or
+    """Size of the experiments: quick (about half an hour for all figures on two cores), standard (about ten hours) or
     paper (the full protocol)."""
     store: str = "out/paper"
     """Folder of stored runs; the figures and the report are written there too."""

@@ -1,7 +1,7 @@
 """The runs of a figure, by scale.
 
 Scales differ in depths, seeds and update counts, never in the agents. ``quick`` takes all
-figures together at most half an hour on two cores, ``standard`` about eight hours, and
+figures together at most half an hour on two cores, ``standard`` about ten hours, and
 ``paper`` is the full protocol.
 """
 

@@ -13,9 +13,9 @@ from langevin_dqn.presets import configuration, configured
 from langevin_dqn.runs.runners import Job
 from langevin_dqn.runs.store import Store, key_of
 
-#: Microseconds per member update on one core (``langevin-dqn bench``): the network, its noise, and
-#: each row of a table that the step goes over; lazy rows cost as much as this many would.
-_NETWORK, _NOISE, _ROW, _NOISY_ROW, _LAZY_ROWS = 60.0, 20.0, 0.14, 0.22, 600
+#: Microseconds per member update on one core: the network, its noise, and each row of a table that the step goes over;
+#: lazy rows cost as much as this many would. A third more than ``langevin-dqn bench`` measures on an idle machine.
+_NETWORK, _NOISE, _ROW, _NOISY_ROW, _LAZY_ROWS = 28.0, 4.0, 0.08, 0.12, 700
 _UNKNOWN_LENGTH = 1_000  # steps of an episode, where the environment does not say
 _START = 4.0  # seconds: to compile, or to load what was compiled
 
