@@ -5,8 +5,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from langevin_dqn.environments import make_env
-from langevin_dqn.environments.bsuite.deep_sea import DeepSea
 from langevin_dqn.errors import UserError
 from langevin_dqn.ids import refuse_import
 from langevin_dqn.runs.result import Result
@@ -24,6 +22,9 @@ def depth_of(env: str) -> int:
         >>> depth_of("deep_sea/3")
         16
     """
+    from langevin_dqn.environments import make_env  # here, because they load JAX
+    from langevin_dqn.environments.bsuite.deep_sea import DeepSea
+
     refuse_import(env, "a stored run", "only runs of Deep Sea have a depth")
     environment = make_env(env)
     if not isinstance(environment, DeepSea):

@@ -4,11 +4,8 @@ import functools
 from collections.abc import Sequence
 from pathlib import Path
 
-import jax
 import numpy as np
 
-from langevin_dqn import prng
-from langevin_dqn.insight import tabular_langevin
 from langevin_dqn.insight.four_states import DOWN, HORIZON, UNCERTAIN, UP, FourStates, Spread, posterior, spread
 from langevin_dqn.paper.claims import FAILS, HOLDS, Claim, Finding
 from langevin_dqn.paper.figure import Figure, FigureReport
@@ -28,6 +25,11 @@ WITHIN = 0.2
 @functools.cache
 def spreads() -> dict[str, Spread]:
     """The posterior of Q* and the stationary distribution of eq. (8); both with fixed seeds, in seconds."""
+    import jax
+
+    from langevin_dqn import prng
+    from langevin_dqn.insight import tabular_langevin
+
     key = jax.random.key(0, impl=prng.PRNG)
     return {
         "posterior": posterior(PROBLEM),

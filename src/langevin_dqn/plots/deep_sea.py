@@ -3,7 +3,6 @@
 from pathlib import Path
 from typing import Any
 
-from langevin_dqn.environments.bsuite.deep_sea import MIN_DEPTH
 from langevin_dqn.errors import UserError
 from langevin_dqn.plots.style import check_path, write
 
@@ -19,6 +18,8 @@ def draw(path: str | Path, depth: int = 8) -> Path:
         path: a .png, .pdf or .svg file.
         depth: N, rows and columns.
     """
+    from langevin_dqn.environments.bsuite.deep_sea import MIN_DEPTH  # here, because it loads JAX
+
     path = check_path(path)
     if not MIN_DEPTH <= depth <= MAX_DRAWN:
         raise UserError(f"depth={depth} cannot be drawn", f"use a depth from {MIN_DEPTH} to {MAX_DRAWN}")

@@ -9,8 +9,6 @@ import numpy as np
 
 from langevin_dqn import files
 from langevin_dqn.analysis.uncertainty import CLIP, grid, learned_map, nearest_map, reachable, uncertainty
-from langevin_dqn.environments import make_env
-from langevin_dqn.environments.bsuite.deep_sea import DeepSea
 from langevin_dqn.errors import UserError
 from langevin_dqn.ids import refuse_import
 from langevin_dqn.plots.style import check_path, label, wrapped, write
@@ -36,6 +34,8 @@ def chosen(record: UncertaintyMaps, learning_time: int | None, episodes: Sequenc
 
 def check(path: str | Path, env: str, environment: object) -> Path:
     """Refuse a file that no picture can be written to, and an environment that has no map."""
+    from langevin_dqn.environments.bsuite.deep_sea import DeepSea  # here, because it loads JAX
+
     if not isinstance(environment, DeepSea):
         raise UserError(f"{env} has no grid to draw", "maps can be drawn for Deep Sea only")
     path = Path(path)
@@ -124,6 +124,9 @@ def animate(result: Result, path: str | Path, per_second: int = 4) -> Path:
 
 def _ready(result: Result, path: str | Path) -> tuple[Path, UncertaintyMaps, int]:
     """Where to draw, the record and the depth; or what is missing. The result may come from a file."""
+    from langevin_dqn.environments import make_env
+    from langevin_dqn.environments.bsuite.deep_sea import DeepSea
+
     refuse_import(result.env, "the result", "maps can be drawn for Deep Sea only")
     environment = make_env(result.env)
     path = check(path, result.env, environment)
