@@ -7,6 +7,7 @@ import pytest
 
 from langevin_dqn.paper import fig5
 from langevin_dqn.paper.registry import figures
+from langevin_dqn.plots.learning_times import draw_times
 from langevin_dqn.report import pictures
 
 
@@ -168,6 +169,19 @@ def test_two_values_are_not_joined(made_up_report, drawn):
     assert [text.get_text() for text in axes.get_xticklabels()] == ["1", "5"]
     assert {line.get_linestyle() for line in axes.lines} == {"None"}
     assert "bar: worst to best seed; depths 10 and 20" in caption_of(figure)
+
+
+def test_two_medians_are_not_joined(made_up_report, tmp_path, axes_of):
+    """Also where a third number of updates was run by another agent."""
+    every = made_up_report("fig3").results
+    ours = [run for run in every if run.config.updates_per_step in (1, 5)]
+    others = [dataclasses.replace(run, agent="dqn") for run in every]
+    draw_times([*ours, *others], tmp_path / "a.png", "", 5000)
+    (axes,) = axes_of()
+    medians = {line.get_label(): line for line in axes.lines if line.get_marker() == "_"}
+    finite = {name: np.isfinite(line.get_ydata()).sum() for name, line in medians.items()}
+    assert finite == {"DQN": 4, "Langevin DQN": 2}
+    assert medians["Langevin DQN"].get_linestyle() == "None" != medians["DQN"].get_linestyle()
 
 
 def test_one_chain_and_an_ensemble_are_set_by_compute(made_up_report, drawn):

@@ -76,7 +76,8 @@ def paired(first: "pl.DataFrame", second: "pl.DataFrame", on: Sequence[str]) -> 
 def scores(times: "pl.DataFrame", by: Sequence[str]) -> "pl.DataFrame":
     """The share of depths that each seed solved, and of its depths how many were run.
 
-    Only depths that all groups share count, so that a half-finished sweep compares like with like.
+    Only depths that all groups share count, and of each group the seeds that ran the most of them, so that a
+    half-finished sweep compares like with like.
     """
     import polars as pl
 
@@ -85,6 +86,7 @@ def scores(times: "pl.DataFrame", by: Sequence[str]) -> "pl.DataFrame":
         times.filter(pl.col("depth").is_in(common_depths(times, by)))
         .group_by(*by, "seed")
         .agg(score=solved.mean(), depths=pl.col("depth").n_unique())
+        .filter(pl.col("depths") == pl.col("depths").max().over(by))
         .sort(*by, "seed")
     )
 

@@ -56,7 +56,8 @@ def draw_times(results: Sequence[Result], path: str | Path, caption: str, budget
                 axes.plot(x, shown, color=color, ls="-", lw=0, marker="_", ms=34, mew=2)
                 axes.plot([], [], color=color, ls="", marker=marker, ms=5, label=style.text)
             else:
-                line = {"color": color, "ls": style.dashes, "lw": 1.6, "marker": "_", "ms": 11, "mew": 2}
+                dashes = style.dashes if np.isfinite(middle).sum() > 2 else "None"  # two points are no line
+                line = {"color": color, "ls": dashes, "lw": 1.6, "marker": "_", "ms": 11, "mew": 2}
                 axes.plot(x, shown, label=style.text, **line)
             for count in counts:
                 each = own.filter(updates=count).sort("seed")["time"].to_numpy()
