@@ -186,13 +186,14 @@ _LEFT_OUT = {"ray", "quick", "environments", "solve_limit", "rerun", "repeats"}
 def command_lines(draw):
     import dataclasses
     from importlib import import_module
+    from typing import get_type_hints
 
     from langevin_dqn.cli.main import COMMANDS
 
     command = draw(st.sampled_from(sorted(set(COMMANDS) - {"bench"})) | st.sampled_from(["run", "run", "evaluate"]))
-    fields = {
-        f.name: f for f in dataclasses.fields(import_module(COMMANDS[command][0]).Args) if f.name not in _LEFT_OUT
-    }
+    options = import_module(COMMANDS[command][0]).Args
+    fields = {f.name for f in dataclasses.fields(options)} - _LEFT_OUT
+    types = get_type_hints(options)  # without the words of the help, which tyro adds when a command is first called
     line = [command]
     if command == "run":  # most of them good but for one or two options
         line += ["--agent", draw(st.sampled_from(["dqn", "dqn", "dqn", "dqn", "dqm"])), "--episodes", "3"]
@@ -205,7 +206,7 @@ def command_lines(draw):
         line += [name]
     chosen = draw(st.lists(st.sampled_from(sorted(fields)), max_size=3, unique=True))
     for name in chosen:
-        kinds = [one for one in (bool, int, float, str) if one.__name__ in str(fields[name].type)] or [str]
+        kinds = [one for one in (bool, int, float, str) if one.__name__ in str(types[name])] or [str]
         strategy = _OWN.get(name, _VALUES[kinds[0]])
         option = "--" + name.replace("_", "-")
         value = None if kinds == [bool] else draw(strategy)
