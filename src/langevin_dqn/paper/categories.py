@@ -26,14 +26,12 @@ MIN_PAIRS = 3
 #: Experiments whose files this package cannot bring along.
 _NEEDS_FILES = ("mnist", "mnist_noise", "mnist_scale")
 
-#: bsuite's part and passes over it, by scale.
-PARTS = {"quick": ("small", 1), "standard": ("medium", 2), "paper": ("all", 1)}
 
-
-def bsuite_jobs(contenders: Sequence[Contender], *, standard_passes: int = 2) -> Mapping[str, tuple[Job, ...]]:
-    """The runs of a figure over bsuite, by scale, without MNIST."""
+def bsuite_jobs(contenders: Sequence[Contender], *, standard_passes: int) -> Mapping[str, tuple[Job, ...]]:
+    """The runs of a figure over bsuite, by scale, without MNIST: a part of bsuite, and passes over it."""
+    parts = {"quick": ("small", 1), "standard": ("medium", standard_passes), "paper": ("all", 1)}
     plans = {}
-    for scale, (settings, passes) in (PARTS | {"standard": ("medium", standard_passes)}).items():
+    for scale, (settings, passes) in parts.items():
         chosen = protocol(settings).without(_NEEDS_FILES)
         plans[scale] = tuple(
             job
